@@ -60,6 +60,13 @@ class Span:
     end_col: int
 
 
+def text_of(span: Span) -> str:
+    """The source text of a span within a line; nothing of others, or if it is not to be had."""
+    if span.end_line != span.line:
+        return ""
+    return linecache.getline(span.file, span.line)[span.col : span.end_col].strip()
+
+
 def line_in(file: str, line: int) -> str:
     """A line in words; of the script, unless there is a file."""
     return f"{os.path.basename(file)}:{line}" if file else f"line {line}"

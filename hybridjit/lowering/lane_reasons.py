@@ -10,6 +10,7 @@ import dataclasses
 from hybridjit.analysis.lane_order import Conflict, find_conflict
 from hybridjit.analysis.lanes import find_lanes
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.failures import describe_failure
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Add, Bounded, Const, Expr, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -95,7 +96,7 @@ class _Explain(VectorizeInner):
                 case Load():
                     pass  # in order, or refused before
                 case Expr() if may_fail(node):
-                    return "an operation in it may fail"
+                    return describe_failure(node, self.func.span)
                 case _:
                     pass
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import Instances, Part, infer_instances
 from hybridjit.analysis.reordering import find_skipped
+from hybridjit.arith.failures import describe_failure
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -33,7 +34,7 @@ def check_errors(
     raise refuse(
         func,
         f"{step}: iterations whose result nothing needs would be left out, and with them the "
-        f"errors that they may raise: {_describe(fault)}",
+        f"errors that they may raise: {describe_fault(fault)}",
         [fault] if isinstance(fault, Stmt) else stage.nests,
     )
 
@@ -51,7 +52,8 @@ def find_failing(part: Part, stmts: Iterable[Stmt], statements: Sequence[Instanc
     return None
 
 
-def _describe(node: Node) -> str:
+def describe_fault(node: Node) -> str:
+    """What `find_failing` found, in words."""
     if isinstance(node, Load | Store):
         return f"an index of '{node.buffer.name}' is not proved to be in bounds"
-    return "an operator may fail"
+    return describe_failure(node)

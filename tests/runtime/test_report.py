@@ -23,6 +23,10 @@ def elementwise(a: Any, k: Any) -> Any:
     return np.sqrt(a) * 2 + 1
 
 
+def line_of(function: Any, number: int) -> int:
+    return function.__code__.co_firstlineno + number
+
+
 def recurrence(a: Any, k: Any) -> Any:
     b = a.copy()
     for i in range(1, b.shape[0]):
@@ -58,6 +62,22 @@ def checked(a: Any, k: Any) -> Any:
         a[k[i]] += 1
 
 
+def quotients(a: Any, k: Any) -> Any:
+    for i in range(a.shape[0]):
+        a[i] = 1.0
+        k[i] = 12 // k[i]
+
+
+def remainders(a: Any, k: Any) -> Any:
+    for i in range(a.shape[0]):
+        k[i] %= k[i] - 3
+
+
+def powers(a: Any, k: Any) -> Any:
+    for i in range(a.shape[0]):
+        k[i] = 2 ** k[i]
+
+
 def few(a: Any, k: Any) -> Any:
     for i in range(3):
         a[i] = a[i] * 2 + 1
@@ -69,6 +89,9 @@ REASONS = {
     carried: "each iteration needs 'x' of the one before",
     ends_early: "it may end early",
     checked: "an index is checked in it",
+    quotients: f"`12 // k[i]` at line {line_of(quotients, 3)} may divide by zero",
+    remainders: f"`k[i] %= k[i] - 3` at line {line_of(remainders, 2)} may divide by zero",
+    powers: f"`2 ** k[i]` at line {line_of(powers, 2)} may have a negative exponent",
     few: "3 iterations are too few",
 }
 

@@ -24,6 +24,7 @@ from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.plain import find_variables_read, is_plain
 from hybridjit.analysis.unproved import find_unproved
+from hybridjit.arith.failures import find_failure
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
@@ -142,7 +143,7 @@ class SinkProofs:
         """Why a loop must stay where it is; None if it need not."""
         found = self.without_blocks(sunk)
         if found is None:
-            return "something in it may fail, or be seen from outside"
+            return _why_not_plain(sunk.loop)
         return self._obstacle(found.loop, Nest(found.outer.loops, found.loop))
 
     def find_obstacle_in(self, nest: Nest) -> str | None:
@@ -151,7 +152,7 @@ class SinkProofs:
 
     def _obstacle(self, loop: For, nest: Nest) -> str | None:
         if not is_plain(loop) or find_variables_read(loop):
-            return "something in it may fail, or be seen from outside"
+            return _why_not_plain(loop)
         if loop.var in self._unproved:
             return "an index in it is not proved to be inside of its array"
         facts, around = Facts.of(self.func), self._scopes[loop.var]
@@ -159,3 +160,7 @@ class SinkProofs:
         if not independence.prove_independent(nest.loops, nest.body):
             return "what its iterations touch is not proved to be apart"
         return None
+
+
+def _why_not_plain(loop: For) -> str:
+    return find_failure(loop) or "something in it is seen from outside"

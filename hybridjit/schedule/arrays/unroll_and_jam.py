@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.failures import describe_failure
 from hybridjit.arith.ranges import ONE, ZERO, minus, plus, tidy, times
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
@@ -33,8 +34,9 @@ def find_jam_obstacle(proofs: LoopProofs, loop: For) -> str | None:
     The order of its iterations is free if none can fail, and none touches what another writes.
     """
     nodes = list(walk(loop.body))
-    if any(map(operation_may_fail, nodes)):
-        return "an operator in it may fail"
+    failing = next(filter(operation_may_fail, nodes), None)
+    if failing is not None:
+        return describe_failure(failing)
     if _computes_indices(nodes):
         return "an index in it is read from memory"
     stmts = (node for node in nodes if isinstance(node, Stmt))

@@ -21,7 +21,7 @@ from hybridjit.ir.visit import Mutator, substitute, walk
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
-from hybridjit.schedule.lost_errors import find_failing
+from hybridjit.schedule.lost_errors import describe_fault, find_failing
 from hybridjit.schedule.primitives.array_fusion import find_inlined
 from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block, variables_in
 from hybridjit.schedule.refusal import check_concurrent, refuse
@@ -172,11 +172,12 @@ def _check_reads(func: PrimFunc, definition: Definition) -> None:
         raise refuse(
             func, f"{STEP}: an element of '{buffer.name}' may be read that is not stored", [nest]
         )
-    if find_failing(part, [nest], part.inside(nest)) is not None:
+    fault = find_failing(part, [nest], part.inside(nest))
+    if fault is not None:
         raise refuse(
             func,
             f"{STEP}: computing '{buffer.name}' may raise an error, which would be lost where "
-            "nothing reads it",
+            f"nothing reads it: {describe_fault(fault)}",
             [nest],
         )
 

@@ -19,7 +19,7 @@ from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, St
 from hybridjit.ir.visit import children, substitute, walk
 from hybridjit.record import record
 from hybridjit.schedule.buffers import the_allocation
-from hybridjit.schedule.lost_errors import find_failing
+from hybridjit.schedule.lost_errors import describe_fault, find_failing
 from hybridjit.schedule.nest import bounds_of
 from hybridjit.schedule.program import (
     path_to,
@@ -285,22 +285,23 @@ def _check_same_iterations(
         now = infer_instances(made, new)
         before, after = part.inside(old), now.statements
         is_same = len(before) == len(after) and now.names.parameters == part.names.parameters
-        may_fail = find_failing(now, [new], after) is not None
-        if may_fail and not is_certain:
+        fault = find_failing(now, [new], after)
+        if fault is not None and not is_certain:
             raise refuse(
                 func,
                 f"{STEP}: '{place.buffer.name}' may not be computed at all in the loops around, "
-                "and to compute it may fail",
+                f"and to compute it may fail: {describe_fault(fault)}",
                 [old],
             )
+        more = "" if fault is None else f", and more of it may fail: {describe_fault(fault)}"
         if not is_same or not all(
-            _covers(part, one, now, other, exactly=may_fail)
+            _covers(part, one, now, other, exactly=fault is not None)
             for one, other in zip(before, after, strict=True)
         ):
             raise refuse(
                 func,
                 f"{STEP}: all that is computed of '{place.buffer.name}' in the loops around is not "
-                "a box, and to compute more of it may fail",
+                f"a box{more}",
                 [old],
             )
 
