@@ -13,6 +13,7 @@ from hybridjit.html_text import preformatted
 from hybridjit.interp.failure import find_failure
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
+from hybridjit.runtime.plain_failure import run_again
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
 
@@ -51,7 +52,8 @@ def explain_failure(
 
     `plain_values` tells what its variables hold in plain Python, if that fails in the same way.
     """
-    found = find_failure(func, args)
+    with run_again():
+        found = find_failure(func, args)
     if found is None:
         raise ArgumentValueError(
             f"with these arguments, '{func.name}' does not fail: it gave {type(error).__name__}",

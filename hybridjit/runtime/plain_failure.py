@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stdout
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -36,18 +36,25 @@ def plain_variables(
 
 
 def _failure(call: Callable[[], object]) -> Exception | None:
-    """What a call raises; it warns of nothing and prints nothing, as it is the second one."""
+    """What a call raises."""
+    with run_again():
+        try:
+            call()
+        except Exception as error:
+            return error
+    return None
+
+
+@contextmanager
+def run_again() -> Generator[None]:
+    """What ran before runs again, and prints and warns of nothing: that was said then."""
     with (
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
         redirect_stdout(io.StringIO()),
     ):
         warnings.simplefilter("ignore")
-        try:
-            call()
-        except Exception as error:
-            return error
-    return None
+        yield
 
 
 def _is_alike(found: Exception, expected: Exception) -> bool:
