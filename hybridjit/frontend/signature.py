@@ -35,6 +35,7 @@ from hybridjit.frontend.values import (
     GivenList,
     GrowingList,
     Items,
+    Method,
     Nothing,
     RandomGenerator,
     Records,
@@ -301,6 +302,8 @@ def _returned_scalar(build: Builder, item: Value, node: ast.expr) -> Scalar:
     help = "return arrays, numbers, or a tuple of these"
     if isinstance(item, (Array, View)):
         help = "return a copy of it, with .copy()"
+    if isinstance(item, Method) and isinstance(node, ast.Attribute):
+        help = f"call it, as in {ast.unparse(node)}()"
     raise build.mismatch(f"cannot return {describe(item)}", node, help=help)
 
 

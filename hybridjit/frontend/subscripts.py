@@ -345,7 +345,7 @@ def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> V
     if node.attr in (LIST_METHODS if is_list else SEARCHES if not fields else ()):
         return Method(owner, node.attr)
     if fields is None or isinstance(owner, GrowingList):
-        raise _refuse_list_attribute(build, node)
+        raise _refuse_list_attribute(build, node, LIST_METHODS if is_list else SEARCHES)
     if node.attr in fields:
         return owner.items[fields.index(node.attr)]
     value = ast.unparse(node.value)
@@ -358,7 +358,9 @@ def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> V
     )
 
 
-def _refuse_list_attribute(build: Builder, node: ast.Attribute) -> ParseError:
+def _refuse_list_attribute(
+    build: Builder, node: ast.Attribute, methods: Sequence[str]
+) -> ParseError:
     value, name = ast.unparse(node.value), node.attr
     if name in ARRAY_ATTRIBUTES:
         return build.refuse(
@@ -367,6 +369,9 @@ def _refuse_list_attribute(build: Builder, node: ast.Attribute) -> ParseError:
             help=f"make it an array outside the script: np.array({value})",
         )
     if not hasattr(list, name):
+        meant = did_you_mean(name, methods)
+        if meant is not None:
+            return build.refuse(f"'{value}' is a list or tuple, which has no '{name}'", node, meant)
         return build.refuse(
             f"'{value}' is a list or tuple here, which has no '{name}': the items of a named "
             "tuple are known by their places",

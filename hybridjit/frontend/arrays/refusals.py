@@ -23,6 +23,7 @@ _ATTRIBUTE_HELP = {
     "flat": "write {0}.ravel()",
     "view": "write {0}.astype(dtype) to convert numbers; their bits are read outside the script",
     "tolist": "return the array itself, and make a list of the result",
+    **dict.fromkeys(("len", "length"), "write len({0}) or {0}.size"),
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
 }
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "real", "imag", "itemsize")
@@ -35,6 +36,10 @@ ARRAY_METHODS: tuple[str, ...] = (
     *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),
     *("astype", "copy", "conj", "conjugate", "reshape", "transpose", "flatten", "ravel"),
     *("dot", "fill", "item", "sort", "partition", *FUNCTION_METHODS),
+)
+
+_ALL_ATTRIBUTES = (
+    f"it has {', '.join(ARRAY_ATTRIBUTES)}, and the methods {', '.join(ARRAY_METHODS)}"
 )
 
 
@@ -108,11 +113,12 @@ def refuse_truth(value: Array, span: Span) -> ParseError:
 def refuse_array_attribute(owner: AnyArray, name: str, span: Span) -> ParseError:
     """The error for `a.sum()`, `a.T` and their kind."""
     if hasattr(np.ndarray, name):
-        message, meant = f"'{name}' of an array is not supported inside a script", None
-    else:
-        meant = did_you_mean(name, ARRAY_ATTRIBUTES)
-        message = f"an array has no '{name}'; it has {', '.join(ARRAY_ATTRIBUTES)}"
-    return ParseError(message, span, help=meant or _attribute_help(owner, name))
+        message = f"'{name}' of an array is not supported inside a script"
+        return ParseError(message, span, help=_attribute_help(owner, name))
+    help = did_you_mean(name, (*ARRAY_ATTRIBUTES, *ARRAY_METHODS))
+    if name in _ATTRIBUTE_HELP:
+        help = _attribute_help(owner, name)
+    return ParseError(f"an array has no '{name}'", span, help=help or _ALL_ATTRIBUTES)
 
 
 def _attribute_help(owner: AnyArray, name: str) -> str:

@@ -97,6 +97,40 @@ def misspelt_shape(a):
 
 
 @cases.wrong(ParseError, VECTOR)
+def misspelt_method(a):
+    return a.meen()
+
+
+@cases.right(VECTOR, code="mean")
+def misspelt_method(a):
+    return a.mean()
+
+
+@cases.wrong(ParseError, VECTOR)
+def misspelt_method_of_a_list(a):
+    items = [a[0]]
+    items.apend(a[0])
+    return items[1]
+
+
+@cases.right(VECTOR, code="append")
+def misspelt_method_of_a_list(a):
+    items = [a[0]]
+    items.append(a[0])
+    return items[1]
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def method_without_a_call(a):
+    return a.mean
+
+
+@cases.right(VECTOR, code="a.mean()")
+def method_without_a_call(a):
+    return a.mean()
+
+
+@cases.wrong(ParseError, VECTOR)
 def misspelt_dtype_attribute(a):
     b = output_tensor(a.shape, a.dtpye)
     return b
