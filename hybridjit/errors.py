@@ -15,7 +15,7 @@ plain Python would have raised in its place. `str(error)` is the finished report
 import linecache
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -50,7 +50,8 @@ class Span:
     """A stretch of source text, file-absolute.
 
     Lines count from 1 and columns from 0, in characters; the end is exclusive. A rendered column
-    counts from 1, as editors do.
+    counts from 1, as editors do. In a function that is put in the place of a call, `call` is where
+    that stands; the same text is equal wherever it is called.
     """
 
     file: str
@@ -58,9 +59,10 @@ class Span:
     col: int
     end_line: int
     end_col: int
+    call: "Span | None" = field(default=None, compare=False, repr=False)
 
 
-def text_of(span: Span) -> str:
+def text_at(span: Span) -> str:
     """The source text of a span within a line; nothing of others, or if it is not to be had."""
     if span.end_line != span.line:
         return ""

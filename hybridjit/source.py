@@ -112,12 +112,14 @@ def text_of(source: FunctionSource) -> tuple[int, str]:
     return source.first_line, source.text
 
 
-def span_of(node: ast.AST, source: FunctionSource) -> Span:
-    """Return where `node` stands; a node without a position takes that of its first child."""
+def span_of(node: ast.AST, source: FunctionSource, call: Span | None = None) -> Span:
+    """Return where `node` stands, in a function that `call` calls; a node without a position takes
+    that of its first child.
+    """
     for candidate in _with_first_children(node):
         if isinstance(candidate, _Positioned):
-            return _span(candidate, source.file)
-    return _span(source.node, source.file)
+            return _span(candidate, source.file, call)
+    return _span(source.node, source.file, call)
 
 
 def clear_texts() -> None:
@@ -131,10 +133,10 @@ def clear_texts() -> None:
 # --- positions ---
 
 
-def _span(node: _Positioned, file: str) -> Span:
+def _span(node: _Positioned, file: str, call: Span | None = None) -> Span:
     end_line = node.lineno if node.end_lineno is None else node.end_lineno
     end_col = node.col_offset if node.end_col_offset is None else node.end_col_offset
-    return Span(file, node.lineno, node.col_offset, end_line, end_col)
+    return Span(file, node.lineno, node.col_offset, end_line, end_col, call)
 
 
 def _with_first_children(node: ast.AST) -> Iterator[ast.AST]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.errors import Span, line_in, text_of
+from hybridjit.errors import Span, line_in, text_at
 from hybridjit.ir.expr import Bounded, Call, Cast, Expr, ExternCall, FloorDiv, Mod, Node, Pow
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
@@ -33,7 +33,7 @@ def _place(span: Span | None, script: Span | None) -> str:
 def _text(node: Node) -> str:
     if isinstance(node, Bounded):
         return format_expr(node.index)
-    if node.span is not None and (text := text_of(node.span)):
+    if node.span is not None and (text := text_at(node.span)):
         return text
     return format_expr(node) if isinstance(node, Expr) else type(node).__name__
 

@@ -182,7 +182,7 @@ class Builder:
 
     def span(self, node: ast.AST) -> Span:
         """Where `node` stands in the source of the function being translated."""
-        return span_of(node, self.frame.source)
+        return span_of(node, self.frame.source, self.frame.call)
 
     def refuse(self, message: str, node: ast.AST, help: str | None = None) -> ParseError:
         """The error for source that the language does not have."""

@@ -174,8 +174,9 @@ class Frame:
     undefined: set[str] = field(default_factory=set[str])
     annotations: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
     is_root: bool = True
-    # The function that this one is called from.
+    # The function that this one is called from, and where.
     caller: Frame | None = None
+    call: Span | None = None
     # The function that this one is defined in, whose names it reads.
     definer: Frame | None = None
 

@@ -9,7 +9,7 @@ from functools import partial
 from types import FunctionType
 from weakref import WeakKeyDictionary
 
-from hybridjit.errors import ParseError
+from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.arrays.calls import store_in
 from hybridjit.frontend.arrays.elementwise import elementwise, without_list
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all
@@ -55,6 +55,14 @@ class _Called:
     definer: Frame | None = None
 
 
+@record(eq=False)
+class _Call:
+    """A call, and where it stands: its elements may be computed in another function."""
+
+    node: ast.Call
+    span: Span
+
+
 def inline(build: Builder, callee: Callee | InnerFunction, node: ast.Call) -> Value:
     """The value of a call whose body is put in place."""
     if isinstance(callee, Callee):
@@ -64,9 +72,10 @@ def inline(build: Builder, callee: Callee | InnerFunction, node: ast.Call) -> Va
     _check_depth(build, called, node)
     node = _spread_out(build, node)
     arguments = _bind_arguments(build, called, node)
+    call = _Call(node, build.span(node))
     if is_in_library(called.source.file):
-        return _inline_library(build, called, arguments, node)
-    return _inline_elements(build, called, arguments, node)
+        return _inline_library(build, called, arguments, call)
+    return _inline_elements(build, called, arguments, call)
 
 
 def make_function(build: Builder, node: ast.Lambda) -> Value:
@@ -113,19 +122,20 @@ def _inline_library(
     build: Builder,
     called: _Called,
     arguments: dict[ast.arg, Value],
-    node: ast.Call,
+    call: _Call,
 ) -> Value:
     """A function of NumPy: what it takes as `out` is where its result is put."""
     arguments = {
-        arg: without_list(build, value, node)
+        arg: without_list(build, value, call.node)
         if called.is_elementwise or _is_array(arg, value)
         else value
         for arg, value in arguments.items()
     }
+    node = call.node
     given = {arg: value for arg, value in arguments.items() if arg.arg == "out"}
     if called.is_elementwise and all(_is_weak(value) for value in arguments.values()):
         arguments = {arg: _as_numpy_number(value) for arg, value in arguments.items()}
-    result = _inline_elements(build, called, arguments, node)
+    result = _inline_elements(build, called, arguments, call)
     for target in given.values():
         result = store_in(build, target, result, node, node)
     return result
@@ -135,13 +145,13 @@ def _inline_elements(
     build: Builder,
     called: _Called,
     arguments: dict[ast.arg, Value],
-    node: ast.Call,
+    call: _Call,
 ) -> Value:
     """A call as it stands, or, of a function of numbers, one for each element."""
     if not called.is_elementwise or not any(
         isinstance(value, AnyArray) for value in arguments.values()
     ):
-        return _inline_body(build, called, arguments, node)
+        return _inline_body(build, called, arguments, call)
     operands = {
         arg: value
         for arg, value in arguments.items()
@@ -150,21 +160,22 @@ def _inline_elements(
 
     def element(parts: list[Scalar]) -> Scalar:
         bound: dict[ast.arg, Value] = arguments | dict(zip(operands, parts, strict=True))
-        result = _inline_body(build, called, bound, node)
-        return build.as_scalar(result, node, f"the result of '{called.name}'")
+        result = _inline_body(build, called, bound, call)
+        return build.as_scalar(result, call.node, f"the result of '{called.name}'")
 
-    return elementwise(build, list(operands.values()), element, node)
+    return elementwise(build, list(operands.values()), element, call.node)
 
 
 def _inline_body(
     build: Builder,
     called: _Called,
     arguments: dict[ast.arg, Value],
-    node: ast.Call,
+    call: _Call,
 ) -> Value:
     outer, outer_stack, source = build.frame, build.stack, called.source
+    node = call.node
     copied_at = build.unit.copied_at
-    build.unit.copied_at = copied_at or build.span(node)
+    build.unit.copied_at = copied_at or call.span
     build.stack = (*build.stack, source)
     frame = Frame(
         source,
@@ -174,6 +185,7 @@ def _inline_body(
         annotations=annotations_in(source.node),
         is_root=False,
         caller=outer,
+        call=call.span,
         definer=called.definer,
     )
     try:

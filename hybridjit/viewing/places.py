@@ -11,31 +11,23 @@ was made for, and what a library function does is of a line of the script as wel
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from hybridjit.errors import Span
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Stmt, While
 from hybridjit.ir.visit import Mutator, children
 
 
 class Places:
-    """Which line of a script statements are of, at every stage of its program.
-
-    What is called from several lines, and stands apart from them, is of none.
-    """
+    """Which line of a script statements are of, at every stage of its program."""
 
     def __init__(self, program: PrimFunc) -> None:
-        """`program` is as it is written: there, the line of a call follows what it calls."""
-        self._file = None if program.span is None else program.span.file
-        self._callers: dict[Span, dict[int, Span]] = {}  # by their lines
-        for stmt, place in self._find(program.body).items():
-            if self._is_elsewhere(stmt):
-                assert stmt.span is not None
-                self._callers.setdefault(stmt.span, {})[place.line] = place
+        """`program` is as it is written."""
+        self._script = program.span
 
     def put_into(self, func: PrimFunc, *, for_code: bool = False) -> PrimFunc:
         """`func` with spans in the script, or none, for its statements.
@@ -43,20 +35,21 @@ class Places:
         Loops that the compiler has made stay without one `for_code`: errors tell them by that.
         """
         return replace(
-            func, body=_Placing(self._find(func.body), self._file, for_code).rewrite(func.body)
+            func, body=_Placing(self._find(func.body), self._own, for_code).rewrite(func.body)
         )
 
-    def _is_elsewhere(self, stmt: Stmt) -> bool:
-        return stmt.span is not None and stmt.span.file != self._file
+    def _own(self, node: Node) -> Span | None:
+        """Where a node stands in the script, or what it is in is called from there."""
+        span = node.span
+        while span is not None and not self._is_in_script(span):
+            span = span.call
+        return span
 
-    def _is_of_several(self, stmt: Stmt) -> bool:
-        return stmt.span is not None and len(self._callers.get(stmt.span, ())) > 1
-
-    def _own(self, stmt: Stmt) -> Span | None:
-        if stmt.span is None or stmt.span.file == self._file:
-            return stmt.span
-        callers = self._callers.get(stmt.span, {})
-        return next(iter(callers.values())) if len(callers) == 1 else None
+    def _is_in_script(self, span: Span) -> bool:
+        script = self._script
+        if script is None:
+            return True
+        return span.file == script.file and script.line <= span.line <= script.end_line
 
     def _find(self, body: Stmt) -> dict[Stmt, Span]:
         """Of each statement its own place, or that of the nearest one: inside of it, then in the
@@ -72,7 +65,7 @@ class Places:
                 around.pop()
             near = _nearest(k, [(k, ends[k]), *((m, ends[m]) for m in reversed(around))], known)
             span = None if near is None else own[near]
-            if span is not None and not self._is_of_several(stmt):
+            if span is not None:
                 found[stmt] = span
             if isinstance(stmt, For | While):
                 around.append(k)
@@ -111,19 +104,21 @@ def _inner(stmt: Stmt) -> Iterator[Stmt]:
 
 
 class _Placing(Mutator):
-    def __init__(self, places: dict[Stmt, Span], file: str | None, for_code: bool) -> None:
+    def __init__(
+        self, places: dict[Stmt, Span], own: Callable[[Node], Span | None], for_code: bool
+    ) -> None:
         self.places = places
-        self.file = file
+        self.own = own
         self.for_code = for_code
 
     def rewrite_Stmt(self, node: Stmt) -> Stmt:
         made: Any = self.generic(node)
         is_loop = isinstance(node, For)
-        if self.for_code and is_loop and (node.span is None or node not in self.places):
+        if self.for_code and is_loop and node.span is None:
             return made
         return replace(made, span=self.places.get(node))
 
     def rewrite_Expr(self, node: Expr) -> Expr:
         made: Any = self.generic(node)
-        is_elsewhere = node.span is not None and node.span.file != self.file
-        return replace(made, span=None) if is_elsewhere and not isinstance(node, Var) else made
+        own = self.own(node)
+        return made if own is node.span or isinstance(node, Var) else replace(made, span=own)

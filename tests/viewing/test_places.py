@@ -31,6 +31,20 @@ def twice(a: Any) -> Any:
     return np.median(b, axis=0)  # which sorts, too
 
 
+def scaled(x: Any) -> Any:
+    half = x * 0.5
+    return half**2
+
+
+@hybrid.script
+def helped(a: Any) -> Any:
+    total = 0.0
+    for i in range(a.shape[0]):
+        b = scaled(a[i])
+        total = total * b + scaled(total)
+    return total
+
+
 @hybrid.script
 def looked_up(a: Any, k: Any) -> Any:
     total = 0.0
@@ -75,11 +89,20 @@ def test_library_functions_are_of_the_lines_that_call_them(tmp_path: Path) -> No
         assert calls <= {origin for _, origin in stage["lines"]}, stage["title"]
 
 
-def test_what_two_lines_call_is_of_none(tmp_path: Path) -> None:
+def test_what_two_lines_call_is_of_each_of_them(tmp_path: Path) -> None:
     data = data_of(twice.view(MATRIX, path=tmp_path / "page.html"))
+    calls = {number for number, text in data["source"] if "np." in text}
     for stage in data["stages"][:4]:
         origins = {origin for text, origin in stage["lines"] if text.lstrip().startswith("while")}
-        assert origins == {None}, stage["title"]
+        assert origins == calls, stage["title"]
+
+
+def test_functions_beside_the_script_are_of_the_lines_that_call_them(tmp_path: Path) -> None:
+    data = data_of(helped.view(MATRIX[0], path=tmp_path / "page.html"))
+    first, second = (number for number, text in data["source"] if "scaled(" in text)
+    for stage in data["stages"][:4]:
+        origins = [origin for text, origin in stage["lines"] if "** 2" in text or "half" in text]
+        assert {first, second} <= set(origins), stage["title"]
 
 
 @pytest.mark.parametrize("name", CALLS)
