@@ -37,6 +37,7 @@ MAX_DIAGNOSTICS = 5
 _PLACE = "__hybridjit_place__"
 _FOREIGN = "__hybridjit_foreign__"
 _PACKAGE = __name__.partition(".")[0]
+_HOME = os.path.join(os.path.dirname(__file__), "")
 _TAB = "    "
 _NUMBER_WIDTH = 5
 _MARGIN = " " * (_NUMBER_WIDTH + 1)
@@ -445,6 +446,11 @@ def _without_package_frames(entry: TracebackType | None) -> TracebackType | None
         item.tb_next = following
         following = item
     return following
+
+
+def is_package_file(file: str) -> bool:
+    """True of our own source, such as that of functions of NumPy that scripts call."""
+    return file.startswith(_HOME)
 
 
 def _is_package_frame(entry: TracebackType) -> bool:

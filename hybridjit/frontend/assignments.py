@@ -26,6 +26,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.list_methods import extend, item_place, store_item
+from hybridjit.frontend.noted_names import note_name
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.tuple_variables import assign_tuple, declare_tuple
 from hybridjit.frontend.values import (
@@ -222,12 +223,14 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         # The items of a tuple are computed here, whatever becomes of what they are read from.
         value = _frozen(build, value, target.id, stmt) if isinstance(value, Items) else value
         rebind(build, web, value, target)
+        note_name(build, target.id, value, span)
         return
     if isinstance(value, Scalar):
         declared = _annotated_type(build, target.id)
         if declared is not None and not declared.weak:
             value = Scalar(store_value(value, declared.dtype, span), declared)
-    build.frame.bindings[web] = _frozen(build, value, target.id, stmt)
+    kept = build.frame.bindings[web] = _frozen(build, value, target.id, stmt)
+    note_name(build, target.id, kept, span)
 
 
 def _keep(build: Builder, target: ast.Name, value: Array | View | GrowingList) -> None:

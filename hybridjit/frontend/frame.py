@@ -11,6 +11,7 @@ from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.values import GrowingList, Items, Value
 from hybridjit.frontend.variables import Variables, Web
+from hybridjit.interp.script_names import Alias
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ConstantArray, Nesting, Param
@@ -240,6 +241,8 @@ class Unit:
     copied_from: dict[Buffer, list[Buffer]] = field(default_factory=dict[Buffer, list[Buffer]])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
+    # More names for arrays, for debuggers.
+    aliases: list[Alias] = field(default_factory=list[Alias])
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])

@@ -22,6 +22,7 @@ from hybridjit.frontend.frame import Frame, Skip
 from hybridjit.frontend.inner_functions import defaults, function_of, is_defined
 from hybridjit.frontend.joint_returns import several_returns, splice
 from hybridjit.frontend.library.table import is_in_library
+from hybridjit.frontend.noted_names import note_name
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.returns import InlineReturn, find_returns
 from hybridjit.frontend.values import (
@@ -192,6 +193,7 @@ def _inline_body(
         bound = {arg: _argument(build, arg.arg, value, node) for arg, value in arguments.items()}
         build.frame = frame
         for arg, value in bound.items():
+            note_name(build, arg.arg, value, build.span(arg), is_step=False)
             frame.fixed[arg] = value
             frame.bindings[frame.variables.writes[arg]] = value
         errors = len(build.unit.errors)

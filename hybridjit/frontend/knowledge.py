@@ -35,12 +35,14 @@ class Knowledge:
     that are read on some condition before they are given a value. `spread` are tuples of numbers
     that change in loops, in the first form that they have (tuple_variables.py), `growing` are
     expressions that make lists which are changed later (arrays/lists.py). A script that `draws`
-    borrows the state of NumPy's global generator (random_state.py).
+    borrows the state of NumPy's global generator (random_state.py). A program that `keeps_names`
+    is for debuggers (noted_names.py).
     """
 
     printed: ast.FunctionDef | None
     is_first: bool = True
     shares_memory: bool = False
+    keeps_names: bool = False
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     common_results: set[int] = field(default_factory=set[int])
     computed_results: set[int] = field(default_factory=set[int])

@@ -27,6 +27,7 @@ from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.random_state import borrow_state, give_back_state
 from hybridjit.frontend.recursion import as_loops
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
+from hybridjit.interp.script_names import Alias
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
@@ -45,7 +46,7 @@ class Parsed:
     """A translated script, and what it depends on: values from around it, functions it calls.
 
     If a schedule has changed `func`, it was `as_written` before; `says_order` if that is about the
-    order of its loops.
+    order of its loops. `aliases` are names of arrays for debuggers.
     """
 
     func: PrimFunc
@@ -53,6 +54,7 @@ class Parsed:
     callees: Mapping[CodeType, FunctionSource]
     as_written: PrimFunc | None = None
     says_order: bool = False
+    aliases: tuple[Alias, ...] = ()
 
 
 def parse(
@@ -64,15 +66,17 @@ def parse(
     fastmath: tuple[str, ...] = (),
     parallel: bool = False,
     shares_memory: bool = False,
+    keeps_names: bool = False,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter.
 
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
-    compute all of their right side before they store any of it.
+    compute all of their right side before they store any of it. A program that `keeps_names` has
+    notes of them for debuggers.
     """
     source = as_loops(source, environment)
     printed = source.node if source.is_printed else None
-    knowledge = Knowledge(printed, shares_memory=shares_memory)
+    knowledge = Knowledge(printed, shares_memory=shares_memory, keeps_names=keeps_names)
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath, parallel=parallel))
@@ -153,7 +157,14 @@ def _parsed(
     func = _finish(build, shapes, blocks)
     if config.current().verify:
         verify(func, Stage.BLOCKS)
-    return Parsed(func, tuple(build.unit.captures), build.knowledge.callees)
+    aliases = tuple(_renamed(alias, shapes, func) for alias in build.unit.aliases)
+    return Parsed(func, tuple(build.unit.captures), build.knowledge.callees, aliases=aliases)
+
+
+def _renamed(alias: Alias, shapes: Mapping[Buffer, tuple[Expr, ...]], func: PrimFunc) -> Alias:
+    """An alias of an array that may be an output, which has its shape only in the end."""
+    final = dict(zip(shapes, func.outputs, strict=True))
+    return replace(alias, buffer=final.get(alias.buffer, alias.buffer))
 
 
 def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]], blocks: bool) -> PrimFunc:

@@ -20,6 +20,7 @@ from hybridjit.frontend.carried import (
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
 from hybridjit.frontend.inner_functions import bound_names
+from hybridjit.frontend.noted_names import note_step
 from hybridjit.frontend.refusals import refusal
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
@@ -98,6 +99,7 @@ def _guarded(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None]) -> 
 def _run_or_note(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None]) -> bool:
     loops, depth, open_loops = len(build.frame.loops), build.depth, build.unit.open_loops
     _count(build, stmt)
+    note_step(build, stmt)
     try:
         if isinstance(stmt, (ast.For, ast.While)):
             prepare_loop(build, stmt)

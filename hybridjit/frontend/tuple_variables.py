@@ -21,6 +21,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.values import ItemPlace, Items, Value, describe
 from hybridjit.frontend.variables import Web
+from hybridjit.interp.script_names import name_of_part
 from hybridjit.ir.expr import Buffer, Load
 from hybridjit.scalars.scalar import Scalar
 
@@ -46,11 +47,12 @@ def declare_tuple(build: Builder, web: Web, stmt: ast.stmt) -> None:
         place: Variable((build.frame.path, (web, place)), web.name) for place, _ in leaves_of(form)
     }
     build.frame.tuples[web] = variables
-    for variable in variables.values():
+    for place, variable in variables.items():
         variable.block = build.body
         variable.type = build.unit.types.get(variable.key)
         if variable.type is not None:
-            variable.buffer = Buffer(web.name, variable.type.dtype, (), Buffer.REGISTER)
+            name = name_of_part(web.name, place) if build.knowledge.keeps_names else web.name
+            variable.buffer = Buffer(name, variable.type.dtype, (), Buffer.REGISTER)
         build.emit(Pending(variable=variable, span=build.span(stmt)))
     if all(variable.buffer is not None for variable in variables.values()):
         build.frame.bindings[web] = read_tuple(form, variables)

@@ -24,6 +24,7 @@ from hybridjit.record import record
 
 if TYPE_CHECKING:
     from hybridjit.interp import statements, stepping
+    from hybridjit.interp.script_names import Alias
     from hybridjit.ir.func import PrimFunc
 else:
     stepping = lazy_module("hybridjit.interp.stepping")
@@ -40,11 +41,11 @@ def interpret(func: PrimFunc, args: Sequence[object]) -> object:
 
 
 def compile_func(
-    func: PrimFunc, *, has_steps: bool = False
+    func: PrimFunc, *, has_steps: bool = False, aliases: Sequence[Alias] = ()
 ) -> Callable[[Sequence[object]], object]:
     """The function from arguments to results that interprets `func`; it may be called often.
 
-    With steps, a debugger of Python sees the lines of the script.
+    With steps, a debugger of Python sees the lines of the script; `aliases` are more names there.
     """
     program = compile_program(func, has_steps=has_steps)
 
@@ -53,7 +54,7 @@ def compile_func(
         program.run(frame)
         return program.gather(frame)
 
-    return stepping.with_debugger(func, program.scope, run) if has_steps else run
+    return stepping.with_debugger(func, program.scope, aliases, run) if has_steps else run
 
 
 @record(eq=False)

@@ -109,8 +109,8 @@ class Scope:
     name: str = ""
     whole: Span | None = None
     has_steps: bool = False
-    steps: list[Span] = field(default_factory=list[Span])
-    show: Callable[[Frame, Span], None] = lambda frame, span: None
+    steps: list[tuple[Span, ...]] = field(default_factory=list[tuple[Span, ...]])
+    show: Callable[[Frame, tuple[Span, ...]], None] = lambda frame, chain: None
 
     def reserve(self) -> int:
         """A new slot."""

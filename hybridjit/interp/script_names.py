@@ -15,7 +15,7 @@ from functools import lru_cache
 from hybridjit.errors import Span
 from hybridjit.interp.scope import UNSET, Frame
 from hybridjit.ir import stmt as ir
-from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.expr import Buffer, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.record import record
@@ -24,13 +24,37 @@ Slots = Mapping[Var | Buffer, int]
 _UNPACKED = "t"  # what the front end calls the values of `x, y = ...`
 
 
+Place = tuple[int, ...]
+"""Where a number stands in a tuple, and in the tuples in that."""
+
+
+def name_of_part(name: str, place: Place) -> str:
+    """What a number in a tuple is called, if debuggers are to see where it stands."""
+    return ".".join([name, *map(str, place)])
+
+
+@record
+class Alias:
+    """A name for an array that goes by another one, such as a parameter of a function."""
+
+    name: str
+    span: Span
+    buffer: Buffer
+
+
 @record
 class Named:
-    """The slots of a name: one, or one for each number of a tuple; a parameter has no place."""
+    """The slots of a name: one, or one for each number of a tuple; a parameter has no span.
+
+    `places` say where the numbers stand in a tuple that has tuples in it. What `is_given` has its
+    value when a function is entered.
+    """
 
     name: str
     slots: tuple[int, ...]
     span: Span | None = None
+    places: tuple[Place, ...] = ()
+    is_given: bool = False
 
     def is_set(self, frame: Frame) -> bool:
         """True once all its slots hold values."""
@@ -39,22 +63,44 @@ class Named:
     def value(self, frame: Frame) -> object:
         """What the name stands for."""
         values = tuple(frame[slot] for slot in self.slots)
+        if self.places:
+            return _nested(list(zip(self.places, values, strict=True)))
         return values[0] if len(values) == 1 else values
 
 
-def find_names(func: PrimFunc, slots: Slots) -> list[Named]:
+def _nested(parts: Sequence[tuple[Place, object]]) -> object:
+    """A tuple of what stands at its places."""
+    if parts[0][0] == ():
+        return parts[0][1]
+    items: dict[int, list[tuple[Place, object]]] = {}
+    for (first, *rest), value in parts:
+        items.setdefault(first, []).append((tuple(rest), value))
+    return tuple(_nested(items[place]) for place in sorted(items))
+
+
+def find_names(func: PrimFunc, slots: Slots, aliases: Sequence[Alias] = ()) -> list[Named]:
     """The parameters, and the names that statements bind, in the order of the program."""
     found = [
-        Named(item.name, (slots[item if isinstance(item, Buffer) else item.var],))
+        Named(item.name, (slots[item if isinstance(item, Buffer) else item.var],), is_given=True)
         for item in func.params
     ]
     found += [Named(item.name, (slots[item],)) for item in func.outputs]
-    for (_, name, span), bound in _grouped(func).items():
+    found += [
+        Named(item.name, (slots[item.buffer],), item.span, is_given=True)
+        for item in aliases
+        if item.buffer in slots
+    ]
+    for (kind, name, span, _), bound in _grouped(func).items():
         names = _names_of(name, span, bound)
         own = [slots[item] for item in bound]
-        if len(names) == len(own):
+        places = [_place_in(item.name) for item in bound]
+        if any(places):
+            given = kind is _Given
+            found += [Named(name, tuple(own), span, tuple(places), given)] if names else []
+        elif len(names) == len(own):
             pairs = zip(names, own, strict=True)
-            found += [Named(each, (slot,), span) for each, slot in pairs]
+            given = kind is _Given
+            found += [Named(each, (slot,), span, is_given=given) for each, slot in pairs]
         elif names and all(_is_register(item) for item in bound):
             found.append(Named(name, tuple(own), span))
     return _without_parts(found)
@@ -66,7 +112,13 @@ def _without_parts(found: list[Named]) -> list[Named]:
     return [item for item in found if len(item.slots) > 1 or item.name not in tuples]
 
 
-_Key = tuple[type[ir.Stmt], str, Span]
+class _Given(Node):
+    """In the place of the kind of a statement: a parameter, which no statement binds."""
+
+
+Calls = tuple[tuple[str, int, int], ...]
+"""Which call of a function: where it stands, and those around it."""
+_Key = tuple[type[Node], str, Span, Calls]
 
 
 def _grouped(func: PrimFunc) -> dict[_Key, list[Var | Buffer]]:
@@ -74,9 +126,31 @@ def _grouped(func: PrimFunc) -> dict[_Key, list[Var | Buffer]]:
     groups: dict[_Key, list[Var | Buffer]] = {}
     for stmt in walk_stmts(func.body):
         bound = _bound(stmt)
-        if bound is not None and stmt.span is not None:
-            groups.setdefault((type(stmt), bound.name, stmt.span), []).append(bound)
+        span = _span_of(stmt)
+        if bound is not None and span is not None:
+            name, *place = bound.name.split(".")
+            kind = _Given if stmt.span is None else Node if place else type(stmt)
+            groups.setdefault((kind, name, span, calls_of(span)), []).append(bound)
     return groups
+
+
+def _span_of(stmt: ir.Stmt) -> Span | None:
+    """Where a name is bound; a parameter of a function that is called is so by no statement."""
+    return stmt.var.span if isinstance(stmt, ir.Let) and stmt.span is None else stmt.span
+
+
+def calls_of(span: Span) -> Calls:
+    """The calls that `span` is in, outermost first."""
+    found: list[tuple[str, int, int]] = []
+    call = span.call
+    while call is not None:
+        found.insert(0, (call.file, call.line, call.col))
+        call = call.call
+    return tuple(found)
+
+
+def _place_in(name: str) -> Place:
+    return tuple(map(int, name.split(".")[1:]))
 
 
 def _bound(stmt: ir.Stmt) -> Var | Buffer | None:

@@ -57,9 +57,9 @@ def translate(request: Request) -> Parsed:
     return _with_passes(parsed, request)
 
 
-def translate_in_order(request: Request) -> Parsed:
+def translate_in_order(request: Request, *, keeps_names: bool = False) -> Parsed:
     """The IR of a script for arguments that share memory: no schedule, every loop in order."""
-    parsed = _translate_as_written(request, shares_memory=True)
+    parsed = _translate_as_written(request, shares_memory=True, keeps_names=keeps_names)
     parsed = replace(parsed, func=serialize_loops(parsed.func))
     return _with_passes(parsed, request)
 
@@ -112,7 +112,9 @@ def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
             opened.in_lanes(loop, choice.lanes, if_possible=True)
 
 
-def _translate_as_written(request: Request, *, shares_memory: bool = False) -> Parsed:
+def _translate_as_written(
+    request: Request, *, shares_memory: bool = False, keeps_names: bool = False
+) -> Parsed:
     environment = Environment.of(request.function)
     return parse(
         request.source,
@@ -121,6 +123,7 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
         fastmath=request.fastmath,
         parallel=request.parallel,
         shares_memory=shares_memory,
+        keeps_names=keeps_names,
     )
 
 

@@ -81,6 +81,11 @@ class Specialization:
         return self._checked(compiler.translate_in_order(self._request)).func
 
     @kept_property
+    def _shown(self) -> Parsed:
+        """The IR for debuggers, which knows the names of the script."""
+        return self._checked(compiler.translate_in_order(self._request, keeps_names=True))
+
+    @kept_property
     def optimized(self) -> Optimized:
         """The IR made fast, as far as no schedule says how it runs."""
         parsed = self.parsed
@@ -123,7 +128,8 @@ class Specialization:
         """Run the IR in the interpreter."""
         self._check(args)
         if sys.gettrace() is not None:  # somebody looks: the program as it is written
-            return compile_func(self.func_in_order, has_steps=True)(args)
+            shown = self._shown
+            return compile_func(shown.func, has_steps=True, aliases=shown.aliases)(args)
         if self._layout(args).is_disjoint:
             return self._interpreter(args)
         return self._interpreter_in_order(args)

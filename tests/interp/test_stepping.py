@@ -7,6 +7,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.corpus import THEMES
+from tests.corpus.case import Case
+from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_once
+from tests.support.rows import check_each
 
 SCRIPT = """\
 import numpy as np
@@ -117,14 +126,14 @@ def test_next_goes_through_the_script_and_back_to_its_caller(tmp_path: Path) -> 
 def test_step_stays_in_the_script_and_goes_into_what_it_calls(tmp_path: Path) -> None:
     text = debug(tmp_path, "b 18", "c", "s", "s", "s", "b 23", "c", "s", "s", script=LONGER)
     assert lines_of(text) == [
-        *("18)walked", "5)walked", "5)walked", "19)walked", "23)walked"),
+        *("18)walked", "4)doubled", "5)doubled", "6)doubled", "23)walked"),
         *("8)told", "10)told"),
     ]
 
 
 def test_next_steps_out_of_a_function_that_is_called(tmp_path: Path) -> None:
     text = debug(tmp_path, "b 5", "c", "n", "n", script=LONGER)
-    assert lines_of(text) == ["5)walked", "19)walked", "20)walked"]
+    assert lines_of(text) == ["5)doubled", "6)doubled", "19)walked"]
 
 
 def test_return_goes_to_the_caller(tmp_path: Path) -> None:
@@ -157,3 +166,112 @@ def test_where_knows_the_script(tmp_path: Path) -> None:
     text = debug(tmp_path, "b 15", "c", "w", "ll", script=LONGER)
     assert "script.py(15)walked()" in text
     assert "script.py(29)main()" in text
+
+
+HELPED = """\
+import numpy as np
+from hybridjit import hybrid
+
+def area(w, h):
+    half = w / 2
+    return half * h
+
+@hybrid.script
+def cube(x, a):
+    x = x * a[1]
+    return x ** 3
+
+def deep(v, a):
+    inner = area(v, 3.0)
+    return cube(inner, a)
+
+@hybrid.script
+def total(a):
+    pair = (1.0, (2, 3.0))
+    s = 0.0
+    for i in range(a.shape[0]):
+        b = area(a[i], 2.0)
+        c = deep(b, a)
+        x, (y, z) = c, (b, i)
+        s += x + y + pair[1][1]
+        pair = (pair[0] + x, (z, y))
+    k = lambda q: q + s
+    return k(2.0)
+
+total.interpret(np.arange(4.0))
+"""
+
+
+def numbers_of(text: str) -> list[str]:
+    """What was printed, as plain numbers."""
+    plain = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
+    return re.findall(r"^\(Pdb\) (\(.*\))$", plain, re.MULTILINE)
+
+
+def test_functions_have_frames_of_their_own(tmp_path: Path) -> None:
+    """With their names, variables and callers, as in plain Python."""
+    shown = ["p (w, h)", "up", "p (float(v), a.tolist())", "up", "p (i, b)", "up"]
+    text = debug(tmp_path, "b area", "c", "c", *shown, "w", script=HELPED)
+    assert lines_of(text)[:2] == ["5)area", "5)area"]
+    assert numbers_of(text) == ["(0.0, 3.0)", "(0.0, [0.0, 1.0, 2.0, 3.0])", "(0, 0.0)"]
+    assert lines_of(text)[2:4] == ["14)deep", "23)total"]
+
+
+def test_step_goes_in_and_out_as_python_does(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 22", "c", *["s"] * 14, script=HELPED)
+    assert lines_of(text) == [
+        *("22)total", "4)area", "5)area", "6)area", "23)total", "13)deep", "14)deep"),
+        *("4)area", "5)area", "6)area", "15)deep", "9)cube", "10)cube", "11)cube", "24)total"),
+    ]
+
+
+def test_next_goes_over_functions(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 22", "c", *["n"] * 5, script=HELPED)
+    assert lines_of(text) == [f"{line})total" for line in (22, 23, 24, 25, 26, 22)]
+
+
+def test_return_goes_to_the_function_around(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 10", "c", "r", "b 5", "c", "r", script=HELPED)
+    assert lines_of(text) == ["10)cube", "24)total", "5)area", "23)total"]
+
+
+def test_variables_of_an_earlier_call_are_gone(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 5", "c", "c", "c", "p half", "p (w,)", script=HELPED)
+    assert "NameError: name 'half' is not defined" in text
+    assert numbers_of(text) == ["(1.0,)"]
+
+
+def test_names_for_what_has_a_name_are_seen(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 25, i == 2", "c", "p (b, x, y, z)", script=HELPED)
+    assert numbers_of(text) == ["(2.0, 27.0, 2.0, 2)"]
+
+
+def test_tuples_in_tuples_stay_so(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 26", "c", "p pair", "c", "p pair", script=HELPED)
+    assert numbers_of(text) == ["(1.0, (2, 3.0))", "(1.0, (0, 0.0))"]
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
+def test_who_looks_changes_nothing(theme: ModuleType) -> None:
+    """Programs with all names and lines, that a debugger follows, give what they give without."""
+    check_each(theme.CASES, check_looked_at, lambda case: case.name)
+
+
+def check_looked_at(case: Case) -> None:
+    for call in case.arguments:
+        expected = run_once(run_interpreted, fresh(case.kernel), call.args, call.kwargs)
+        found = run_once(looked_at, fresh(case.kernel), call.args, call.kwargs)
+        assert_same_outcome(found, expected)
+
+
+def looked_at(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+    def see(frame: Any, event: str, arg: Any) -> Any:
+        return see
+
+    before = sys.gettrace()
+    sys.settrace(see)
+    try:
+        return run_interpreted(kernel, *args, **kwargs)
+    finally:
+        sys.settrace(before)

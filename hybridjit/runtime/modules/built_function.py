@@ -39,6 +39,7 @@ class BuiltSpecialization(Specialization):
         self._has_steps = func is not original
         self.parsed = Parsed(func, (), {}, original)
         self.func_in_order = serialize_loops(as_written)
+        self._shown = Parsed(self.func_in_order, (), {})
         self.summary = compiler.summarize(func)
 
     @property
