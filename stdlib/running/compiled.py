@@ -9,6 +9,7 @@ from typing import Any, cast
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Return, seq
 from hybridjit.record import record
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.modules.built_function import BuiltFunction
@@ -146,6 +147,7 @@ def _returning(func: PrimFunc, graph: Any) -> PrimFunc:
     return dataclasses.replace(
         func,
         params=func.params[:count],
+        body=seq(func.body, Return()),
         outputs=results,
         returns=results,
         returns_tuple=isinstance(graph, tuple),

@@ -357,7 +357,8 @@ class Operator(_Defined, NativeCallable):
     def _learn(self, args: Sequence[Any], kwargs: Mapping[str, Any], ran: CallShape) -> None:
         """Let the dispatcher run calls like this one."""
         given = self._signature.bind(*args, **kwargs).arguments
-        if [*given] != [*self._signature.parameters][: len(args)] + [*kwargs]:
+        passed = [*itertools.islice(self._signature.parameters, len(args)), *kwargs]
+        if [*given] != passed:
             return  # the code takes operands in the order in which they were passed
         flat, specs, values = iter(ran.specs), list[Spec](), list[Any]()
         for name, parameter in self._signature.parameters.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,5 +106,8 @@ def test_a_tuned_operator_shows_what_was_found(tmp_path: Path) -> None:
     found = fresh.tune(X, trials=2, budget="20s")
     (compiled,) = fresh._compiled.values()
     if found.trace is not None:
-        assert str(compiled.opened.trace) == str(found.trace)
+        ours, theirs = (
+            re.findall(r"s\.(\w+)\(", str(t)) for t in (compiled.opened.trace, found.trace)
+        )
+        assert ours == theirs
     assert data_of(fresh.view(X, path=tmp_path / "page.html"))["stages"]
