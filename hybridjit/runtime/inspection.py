@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Literal, get_args
 
 from hybridjit import config
@@ -11,12 +12,12 @@ from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.errors import ArgumentError, ArgumentValueError, Span, line_in
-from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
+from hybridjit.errors import ArgumentError, ArgumentValueError, Span, line_in, text_at
+from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import For, Stmt, Store, While
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import Place, find_hoisted, place_of
 from hybridjit.lowering.pipeline import Step, debug_steps, lower_steps
@@ -102,7 +103,9 @@ class SpecializationInfo:
 class Check:
     """An index that is checked at run time, and how often: `stands` says where.
 
-    `file` is where it is written, if that is not the file of the script.
+    `file` is where it is written, if that is not the file of the script; `written` is how, if the
+    index has no name there. One that `is_made` is an index of the compiler's own, in what it made
+    of that line.
     """
 
     buffer: str
@@ -111,16 +114,34 @@ class Check:
     span: Span | None
     stands: str = field(default="", kw_only=True)
     file: str = field(default="", kw_only=True)
+    written: str = field(default="", kw_only=True)
+    is_made: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
+        return self.among(1)
+
+    def among(self, count: int) -> str:
+        """What is to be said of so many checks like this one."""
         where = f"; {self.stands}" if self.stands else ""
-        return f"{self.place} is checked: it is not known to stay inside the array{where}"
+        if count == 1:
+            return f"{self.place} is checked: it is not known to stay inside the array{where}"
+        return (
+            f"{self._line}{count} indices of '{self.buffer}', axis {self.axis}, are checked: they "
+            f"are not known to stay inside the array{where}"
+        )
 
     @property
     def place(self) -> str:
         """The index in words."""
-        line = "" if self.span is None else f"{line_in(self.file, self.span.line)}: "
-        return f"{line}index `{self.index}` of '{self.buffer}', axis {self.axis},"
+        if self.is_made:
+            return f"{self._line}an index of '{self.buffer}', axis {self.axis},"
+        if self.written:
+            return f"{self._line}index of '{self.buffer}' in `{self.written}`, axis {self.axis},"
+        return f"{self._line}index `{self.index}` of '{self.buffer}', axis {self.axis},"
+
+    @property
+    def _line(self) -> str:
+        return "" if self.span is None else f"{line_in(self.file, self.span.line)}: "
 
 
 @record
@@ -150,9 +171,20 @@ class Safety:
         total = self.proved + len(found)
         proved = f"{self.proved} of {total} indices are proved to be inside their arrays"
         lines = [proved if total else "no indices"]
-        return "\n".join([*lines, *dict.fromkeys(map(str, found))])
+        return "\n".join([*lines, *dict.fromkeys(_said(found))])
 
     __repr__ = __str__
+
+
+def _said(found: Sequence[Check]) -> Iterator[str]:
+    """A line for each check; one for all that were made of a line of the script."""
+    written = {replace(check, index="", written="").place for check in found if not check.is_made}
+    alike = Counter(map(str, found))
+    for check in found:
+        if not check.is_made:
+            yield str(check)
+        elif replace(check, index="", is_made=False).place not in written:
+            yield check.among(alike[str(check)])
 
 
 def find_safety(func: PrimFunc) -> Safety:
@@ -162,13 +194,16 @@ def find_safety(func: PrimFunc) -> Safety:
     refuted = find_refutation(checked)
     bounded = [index for index in indices if isinstance(index, Bounded)]
     stands = dict(_standing(checked.body, None, find_hoisted(checked) if bounded else {}))
+    spans = dict(_spans_of_made(checked.body, None)) if bounded else {}
     return Safety(
         len(indices) - len(bounded),
         tuple(
             Check(
-                *_describe(index),
+                *_describe(index, spans.get(id(index))),
                 stands=stands.get(place_of(index), ""),
-                file=other_file(index.span, func),
+                file=other_file(spans.get(id(index), index.span), func),
+                written=_written(index),
+                is_made=index.span is None,
             )
             for index in bounded
             if refuted is None or index is not refuted.access
@@ -226,5 +261,24 @@ def _indices(node: Node) -> tuple[Expr, ...]:
             return ()
 
 
-def _describe(index: Bounded) -> tuple[str, int, str, Span | None]:
-    return index.buffer, index.axis, format_expr(index.index), index.span
+def _spans_of_made(stmt: Stmt, around: Span | None) -> Iterator[tuple[int, Span | None]]:
+    """The place of each index that has none of its own: that of what it was made for."""
+    inside = (inner.span for inner in walk_stmts(stmt) if inner.span is not None)
+    span = stmt.span or next(inside, around)
+    for child in children(stmt):
+        if isinstance(child, Stmt):
+            yield from _spans_of_made(child, span)
+            continue
+        for node in walk(child):
+            if isinstance(node, Bounded) and node.span is None:
+                yield id(node), span
+
+
+def _describe(index: Bounded, made_for: Span | None = None) -> tuple[str, int, str, Span | None]:
+    return index.buffer, index.axis, format_expr(index.index), index.span or made_for
+
+
+def _written(index: Bounded) -> str:
+    """The text of an access whose index goes by a name that is not in it."""
+    text = "" if index.span is None else text_at(index.span)
+    return text if isinstance(index.index, Var) and index.index.name not in text else ""

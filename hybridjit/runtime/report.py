@@ -24,7 +24,7 @@ from hybridjit.analysis.loop_work import LoopWork, find_loop_work
 from hybridjit.codegen.emit.parallel import is_outlined
 from hybridjit.codegen.layout import Layout
 from hybridjit.html_text import heading, preformatted, table
-from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.expr import Const, Expr, Max, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
@@ -259,7 +259,7 @@ class _Places:
 
     def of(self, loop: For | While) -> dict[str, Any]:
         """The fields of a report that say so. Loops are to come in the order of the program."""
-        inside = (node.span for node in walk(loop) if node.span is not None)
+        inside = (stmt.span for stmt in walk_stmts(loop) if stmt.span is not None)
         span = loop.span or next(inside, self.last)
         self.last = span
         if span is None:
@@ -305,7 +305,7 @@ def _describe(
         loop.var.name,
         depth,
         None,
-        format_expr(loop.extent),
+        _extent_text(loop.extent),
         min(lanes, _count(loop)),
         _rows_at_once(loop, became),
         on_threads,
@@ -313,6 +313,19 @@ def _describe(
         reason,
         is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
     )
+
+
+def _extent_text(extent: Expr) -> str:
+    """How often a loop runs, if that can be said in a few words: else it differs."""
+    match extent:
+        case Max(trips, Const(0)):  # a range that is empty runs no iterations
+            text = format_expr(trips)
+        case _:
+            text = format_expr(extent)
+    return text if len(text) <= _LONGEST_EXTENT else "varies"
+
+
+_LONGEST_EXTENT = 24
 
 
 def _rows_at_once(loop: For, became: Sequence[For]) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
+import hybridjit as hj
 from hybridjit import config, hybrid
 from hybridjit.hybrid import parallel
 from hybridjit.processor import current_target
@@ -480,3 +481,50 @@ def test_zeros_and_copies_are_told_apart() -> None:
 
     said = {loop.runs for loop in kept.report(A, 500).loops}
     assert "filled with zeros as a whole" in said
+
+
+def smoothed(signal: Any, width: Any) -> Any:
+    out = np.empty_like(signal)
+    for i in range(len(signal)):
+        first = max(0, i - width)
+        out[i] = signal[first : i + width].mean()
+    return out
+
+
+def test_what_the_compiler_makes_is_of_the_line_that_it_is_for() -> None:
+    kernel: Any = hybrid.script(smoothed)
+    report = kernel.report(np.ones(2000), 5)
+    outer, *made = report.loops
+    assert made
+    assert {loop.line for loop in made} == {line_of(smoothed, 4)}
+    assert {loop.line for loop in report.shown if loop.depth == 0} == {outer.line}
+    assert {check.span.line for check in report.safety.checks} == {line_of(smoothed, 4)}
+
+
+def test_checks_of_the_compilers_own_indices_are_one_line() -> None:
+    kernel: Any = hybrid.script(smoothed)
+    safety = kernel.report(np.ones(2000), 5).safety
+    assert len(safety.checks) > 1
+    (line,) = str(safety).splitlines()[1:]
+    assert f"{len(safety.checks)} indices of 'signal', axis 0, are checked" in line
+
+
+def test_lengths_are_said_if_they_are_short() -> None:
+    kernel: Any = hybrid.script(smoothed)
+    outer, *made = kernel.report(hj.f64["n"], 5).loops
+    assert outer.extent == "n"
+    assert "varies" in {loop.extent for loop in made}
+
+
+def nearest(points: Any, centers: Any) -> Any:
+    counts = np.zeros(len(centers))
+    for i in range(len(points)):
+        j = np.argmin(np.abs(centers - points[i]))
+        counts[j] += 1
+    return counts
+
+
+def test_an_index_that_goes_by_another_name_is_shown_as_it_is_written() -> None:
+    kernel: Any = hybrid.script(nearest)
+    (line,) = str(kernel.safety(A, A[:7])).splitlines()[1:]
+    assert line.startswith(f"line {line_of(nearest, 4)}: index of 'counts' in `counts[j]`, axis 0")
