@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -359,7 +359,7 @@ def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> V
 
 
 def _refuse_list_attribute(
-    build: Builder, node: ast.Attribute, methods: Sequence[str]
+    build: Builder, node: ast.Attribute, methods: Iterable[str]
 ) -> ParseError:
     value, name = ast.unparse(node.value), node.attr
     if name in ARRAY_ATTRIBUTES:

@@ -123,7 +123,8 @@ def lines_of_all(kernel: Any, loops: Sequence[LoopReport]) -> set[int]:
 def check_threads(case: Case) -> None:
     kernel: Any = case.kernel
     types, kwargs = arguments_of(case), case.arguments[0].kwargs
-    on_all_cores = Kernel(kernel.__hybrid_function__, **{**kernel.options, "parallel": True})
+    options: dict[str, Any] = {**kernel.options, "parallel": True}
+    on_all_cores: Any = Kernel(kernel.__hybrid_function__, **options)
     check_pool(on_all_cores, types, kwargs)
     if "in parallel(" in kernel.inspect("tir", *types, **kwargs):
         check_pool(kernel, types, kwargs)
