@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import hybridjit
 from hybridjit.scalars.builtins import find_element_type
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.script import Kernel
 from hybridjit.tools.working import working
 
@@ -86,13 +87,26 @@ def _load_object(text: str) -> Any:
     path, colon, name = text.rpartition(":")
     names = name.split(".")  # of a class, and of what is in it
     if not colon or not all(map(str.isidentifier, names)):
-        raise LoadError(f"{text!r} does not name a function: write file.py:name")
+        raise LoadError(f"{text!r} does not name a function: write {_example(text)}")
     found: Any = _load_module(Path(path))
     for part in names:
         if not hasattr(found, part):
-            raise LoadError(f"{path} has no {name!r}")
+            meant = did_you_mean(part, _kernels_in(found))
+            raise LoadError(f"{path} has no {name!r}{'' if meant is None else f': {meant}'}")
         found = getattr(found, part)
     return found
+
+
+def _example(text: str) -> str:
+    """A name of a function, one of a file if that is what was given."""
+    if not Path(text).is_file():
+        return "file.py:name"
+    names = _kernels_in(_load_module(Path(text)))[:4]
+    return " or ".join(f"{text}:{name}" for name in names) or f"{text}:name"
+
+
+def _kernels_in(owner: Any) -> list[str]:
+    return [name for name, value in getattr(owner, "__dict__", {}).items() if is_kernel(value)]
 
 
 def _load_module(path: Path) -> ModuleType:

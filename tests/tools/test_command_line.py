@@ -282,6 +282,8 @@ def test_demo_needs_no_other_package(tmp_path: Path) -> None:
         ("scaling", "", "does not name a function"),
         ("no.py:scale", "", "there is no Python file 'no.py'"),
         ("{script}:gone", "", "has no 'gone'"),
+        ("{script}:scal", "", "has no 'scal': did you mean 'scale'?"),
+        ("{script}", "", "does not name a function: write {script}:scale"),
         ("{script}:make_args", "", "is not a kernel but function"),
         ("{script}:scale", "f99[3], 2", "'f99' is not an element type"),
         ("{script}:scale", "f32[-3], 2", "sizes are numbers that are not negative"),
@@ -300,7 +302,7 @@ def test_what_cannot_be_loaded_is_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["show", kernel.format(script=script), "--args", arguments]) == 2
-    assert message in capsys.readouterr().err
+    assert message.format(script=script) in capsys.readouterr().err
 
 
 def test_arguments_from_a_function_that_returns_no_tuple(
