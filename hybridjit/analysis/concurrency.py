@@ -11,7 +11,7 @@ from hybridjit.analysis.private_reduction import find_private_reductions, may_re
 from hybridjit.analysis.reduction import find_guarded_store
 from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, LoopKind, Print, Reserve
+from hybridjit.ir.stmt import For, If, LoopKind, Print, Reserve, Store
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
 
@@ -48,7 +48,11 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
     conflict = dependences.find_carried(0, besides=combined)
     if conflict is None:
         return None
-    help = _find_help(conflict, func) or _find_help_for_guards(conflict, loop)
+    help = (
+        _find_help(conflict, func)
+        or _find_help_for_guards(conflict, loop)
+        or _find_help_for_variables(conflict, loop, func)
+    )
     return Obstacle("its iterations depend on each other", conflict, help)
 
 
@@ -65,6 +69,29 @@ def _find_help_for_guards(conflict: Conflict, loop: For) -> str | None:
                 "which may be computed in parallel: write `x = min(x, e)`"
             )
     return None
+
+
+def _find_help_for_variables(conflict: Conflict, loop: For, func: PrimFunc) -> str | None:
+    """What would make it legal, if an iteration sets a variable before it reads it, but may not.
+
+    One that is read after the loop is what the iterations are about.
+    """
+    buffer = conflict.buffer
+    if buffer is None or not buffer.is_register:
+        return None
+    used, inside = ([n for n in walk(part) if _uses(n, buffer)] for part in (func.body, loop.body))
+    first = next(iter(inside), None)
+    is_outside = sum(isinstance(n, Load) for n in used) > sum(isinstance(n, Load) for n in inside)
+    if is_outside or not isinstance(first, Store) or Load(buffer) in walk(first.value):
+        return None
+    return (
+        f"an iteration that does not set '{buffer.name}' reads what another one has left: give it "
+        f"a value at the beginning of each, as in {buffer.name} = 0"
+    )
+
+
+def _uses(node: Node, buffer: Buffer) -> bool:
+    return isinstance(node, Load | Store) and node.buffer is buffer
 
 
 def _leads_out(node: Node) -> bool:

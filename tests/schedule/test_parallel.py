@@ -134,3 +134,49 @@ def test_a_sum_of_the_other_kind_beside_it() -> None:
     s.parallel(s.loops("sum")[0])
     with pytest.raises(ScheduleError, match="cannot be parallel"):
         s.parallel("i_1")
+
+
+def test_a_variable_that_may_not_be_set_is_to_be_given_a_value() -> None:
+    def found(a: Any, out: Any) -> None:
+        for i in range(a.shape[0]):
+            for k in range(a.shape[1]):
+                if a[i, k] > 0.5:
+                    break
+            out[i] = k
+
+    def begun(a: Any, out: Any) -> None:
+        for i in range(a.shape[0]):
+            k = 0
+            for k in range(a.shape[1]):
+                if a[i, k] > 0.5:
+                    break
+            out[i] = k
+
+    args = hj.f64["n", "m"], hj.i64["n"]
+    with pytest.raises(ScheduleError, match=r"(?s)cannot be parallel.*as in k = 0"):
+        hybrid.script(found).schedule(*args).parallel("i")
+    hybrid.script(begun).schedule(*args).parallel("i")
+
+
+def decayed(a: Any, out: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = 0.5 * x + a[i]
+        out[i] = x
+    return 0.0
+
+
+def last(a: Any, out: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = a[i]
+        out[i] = x
+    return x
+
+
+@pytest.mark.parametrize("function", [decayed, last])
+def test_a_variable_that_iterations_hand_on_has_no_such_help(function: Any) -> None:
+    kernel: Any = hybrid.script(function)
+    with pytest.raises(ScheduleError, match="cannot be parallel") as caught:
+        kernel.schedule(hj.f64["n"], hj.f64["n"]).parallel("i")
+    assert "as in x = 0" not in str(caught.value)
