@@ -24,8 +24,9 @@ from hybridjit.scalars.scalar import Scalar
 
 def note_step(build: Builder, stmt: ast.stmt) -> None:
     """Note that the script comes to a statement, if somebody looks; docstrings are none."""
-    is_text = isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
-    if build.knowledge.keeps_names and not is_text:
+    if not build.knowledge.keeps_names:
+        return
+    if not (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)):
         build.emit(Evaluate(Const(0), span=build.span(stmt)))
 
 
