@@ -52,7 +52,7 @@ def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     """
     plain = run_once(run_plain, kernel, args)
     exact = _twin(kernel, os.getpid())
-    with _translated_once():
+    with translated_once():
         outcomes = run_ways(kernel, args, exact)
     for name, found in outcomes.items():
         try:
@@ -75,7 +75,7 @@ def _twin(kernel: Kernel[..., Any], process: int) -> Kernel[..., Any]:
 
 
 @contextmanager
-def _translated_once() -> Generator[None]:
+def translated_once() -> Generator[None]:
     """What two kernels of one function have in common is translated and made fast once."""
     translate, known = compiler.translate, dict[Any, Parsed]()
 
@@ -103,12 +103,14 @@ def _assert_alike(found: Outcome, expected: Outcome) -> None:
         assert_close(got, want)
 
 
-def assert_close(found: Any, expected: Any) -> None:
-    """Fail unless two results have the same types and shapes, and values as near as sums allow."""
+def assert_close(found: Any, expected: Any, bound: float | None = None) -> None:
+    """Fail unless two results have the same types and shapes, and values that are as near as sums
+    allow, or not further apart than `bound`; for 0, equal bit for bit.
+    """
     if isinstance(expected, tuple):
         assert len(found) == len(cast("tuple[Any, ...]", expected))
         for got, want in zip(found, cast("tuple[Any, ...]", expected), strict=True):
-            assert_close(got, want)
+            assert_close(got, want, bound)
         return
     if expected is None:
         assert found is None
@@ -117,5 +119,20 @@ def assert_close(found: Any, expected: Any) -> None:
     want: Any = np.asarray(expected)
     assert got.dtype == want.dtype, f"dtype {got.dtype}, expected {want.dtype}"
     assert got.shape == want.shape, f"shape {got.shape}, expected {want.shape}"
+    if bound == 0:
+        assert is_same(got, want), f"{got!r}, expected {want!r}"
+        return
     tolerance = TOLERANCE.get(want.dtype.name, 1e-12) if want.dtype.kind in "fc" else 0
-    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+    rtol, atol = (tolerance, tolerance) if bound is None else (0, bound)
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
+
+
+def is_same(got: Any, want: Any) -> bool:
+    """True if values are equal bit for bit; a NaN is a NaN."""
+    if got.dtype.kind == "c":
+        return is_same(got.real, want.real) and is_same(got.imag, want.imag)
+    if got.dtype.kind != "f":
+        return bool((got == want).all())
+    both = np.isnan(got) & np.isnan(want)
+    same = (got == want) & (np.signbit(got) == np.signbit(want))
+    return bool((both | same).all())
