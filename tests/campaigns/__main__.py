@@ -19,7 +19,7 @@ CAMPAIGNS = {
     "loops": "tests.loops.campaign",
     "programs": "tests.programs.campaign",
     "schedules": "tests.nests.campaign",
-    "arrays": "tests.support.array_campaign",
+    "arrays": "tests.arrays.campaign",
     "idioms": "tests.idioms.campaign",
     "graphs": "tests.graphs.campaign",
     "ufuncs": "tests.ufuncs.campaign",

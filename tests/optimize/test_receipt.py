@@ -22,11 +22,11 @@ from hybridjit.optimize.receipt import without_names
 from hybridjit.processor import current_target
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
+from tests.arrays.generate import make_program
+from tests.arrays.program import defined
 from tests.npbench import data, kernels, loops
 from tests.support.optimized import optimized
 from tests.support.oracle import fresh_copies
-from tests.support.random_arrays import Generator, define
-from tests.support.random_chains import ChainGenerator
 
 np: Any = numpy
 Array = Any
@@ -193,24 +193,17 @@ def test_npbench(name: str, form: ModuleType) -> None:
 
 
 @pytest.mark.sampled(4)
+@pytest.mark.parametrize("kind", ["any", "chain"])
 @pytest.mark.parametrize("seed", range(25))
-def test_random_chains(seed: int) -> None:
-    program = ChainGenerator(seed).program()
-    kernel: Any = hybrid.script(program.define())
-    assert_receipt(kernel, program.args)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("seed", range(25))
-def test_random_scripts(seed: int) -> None:
-    program = Generator(seed).program()
-    kernel: Any = hybrid.script(define(program.text, seed))
-    args = list(program.arguments.make().values())
-    try:
-        kernel.prim_func(*args)
-    except HybridError:
-        pytest.skip("some scripts are refused")
-    assert_receipt(kernel, args)
+def test_random_scripts(seed: int, kind: str) -> None:
+    program = make_program(seed, kind)
+    with defined(program) as function:
+        kernel: Any = hybrid.script(function)
+        try:
+            kernel.prim_func(*program.args)
+        except HybridError:
+            pytest.skip("some scripts are refused")
+        assert_receipt(kernel, program.args)
 
 
 def test_the_receipt_goes_on_after_the_steps_of_the_kernel() -> None:

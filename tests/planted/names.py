@@ -1,25 +1,28 @@
 """Bugs planted where names are given other arrays in loops: wrong memory, copies that are missing.
 
-Each must make a random script of `tests.support.random_names` differ from plain Python.
+Each must make a random script of `tests.arrays.names` differ from plain Python.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from hybridjit.frontend import after_loops, carried, name_states
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry
 from hybridjit.ir.expr import Buffer
+from tests.arrays.check import Refused, check_program
+from tests.arrays.generate import make_program
 from tests.planted.bugs import Bug, Plant, RandomCheck, always, replaced
-from tests.support.random_names import check
 
 # Scripts until a bug counts as missed.
 MAX_SCRIPTS = 150
 
 
 def _check_script(number: int) -> None:
-    check(number, natively=False)
+    with suppress(Refused):
+        check_program(make_program(f"names {number}", "names"), is_native=False)
 
 
 def _bug(what: str, plant: Plant, first: int = 0) -> Bug:
@@ -36,8 +39,8 @@ def first_like_it(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
 
 
 BUGS = (
-    _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False)), 85),
-    _bug("arrays are not brought together", replaced(after_loops, "_move", always(None))),
-    _bug("rounds take what is in use", replaced(carried, "_find_free", first_like_it)),
+    _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False)), 83),
+    _bug("arrays are not brought together", replaced(after_loops, "_move", always(None)), 1),
+    _bug("rounds take what is in use", replaced(carried, "_find_free", first_like_it), 45),
     _bug("names are not read later", replaced(after_loops, "_is_read_later", always(False))),
 )
