@@ -20,7 +20,6 @@ CAMPAIGNS = {
     "programs": "tests.programs.campaign",
     "schedules": "tests.nests.campaign",
     "arrays": "tests.arrays.campaign",
-    "idioms": "tests.idioms.campaign",
     "graphs": "tests.graphs.campaign",
     "ufuncs": "tests.ufuncs.campaign",
     "bounds": "tests.torture.campaign",

@@ -16,7 +16,6 @@ SLICES = {
     "programs": 40,
     "schedules": 8,
     "arrays": 20,
-    "idioms": 3,
     "graphs": 6,
     "ufuncs": 20,
     "bounds": 10,
