@@ -7,13 +7,10 @@ import sys
 from typing import Any
 
 import numpy as np
-import pytest
 
 from hybridjit import hybrid
 from tests.corpus.case import Array
-from tests.frontend.from_text import script_from_text
 from tests.support.oracle import run_native
-from tests.support.random_stencils import make_stencil
 
 n, m = 4, 16
 
@@ -74,15 +71,3 @@ def test_a_guarded_index_with_a_rest(tmp_path: object) -> None:
         program.write(DIVIDED)
     found = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
     assert found.stdout == "done\n", found.stderr
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("seed", range(16))
-def test_random_stencils(seed: int) -> None:
-    stencil = make_stencil(seed)
-    kernel = script_from_text(stencil.text)
-    for args in stencil.arguments():
-        expected = [array.copy() for array in args]
-        kernel.py_func(*expected)
-        run_native(kernel, *args)
-        np.testing.assert_array_equal(args[3], expected[3], stencil.text)
