@@ -362,7 +362,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         again = functools.partial(self._plain_variables, args, kwargs)
         with LentGenerators(fresh_copies(values)) as lent:
             flat = flatten(specs, lent)
-            return explaining.explain_failure(made.func_in_order, self._read(), flat, error, again)
+            func = made.in_order(flat).func
+            return explaining.explain_failure(func, self._read(), flat, error, again)
 
     def _plain_variables(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception

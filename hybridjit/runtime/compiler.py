@@ -57,9 +57,13 @@ def translate(request: Request) -> Parsed:
     return _with_passes(parsed, request)
 
 
-def translate_in_order(request: Request, *, keeps_names: bool = False) -> Parsed:
-    """The IR of a script for arguments that share memory: no schedule, every loop in order."""
-    parsed = _translate_as_written(request, shares_memory=True, keeps_names=keeps_names)
+def translate_in_order(
+    request: Request, *, shares_memory: bool = True, keeps_names: bool = False
+) -> Parsed:
+    """The IR of a script without a schedule, every loop in order, as arguments that share memory
+    need it; one that `keeps_names` is for debuggers.
+    """
+    parsed = _translate_as_written(request, shares_memory=shares_memory, keeps_names=keeps_names)
     parsed = replace(parsed, func=serialize_loops(parsed.func))
     return _with_passes(parsed, request)
 

@@ -80,10 +80,12 @@ class Specialization:
         """The IR for arguments that share memory: neither a schedule nor a proof counts there."""
         return self._checked(compiler.translate_in_order(self._request)).func
 
-    @kept_property
-    def _shown(self) -> Parsed:
-        """The IR for debuggers, which knows the names of the script."""
-        return self._checked(compiler.translate_in_order(self._request, keeps_names=True))
+    def in_order(self, args: Sequence[Any], *, keeps_names: bool = False) -> Parsed:
+        """The program as it is written, one iteration after the other, for a call with `args`; for
+        debuggers with the names of the script.
+        """
+        options = {"shares_memory": not self._layout(args).is_disjoint, "keeps_names": keeps_names}
+        return self._checked(compiler.translate_in_order(self._request, **options))
 
     @kept_property
     def optimized(self) -> Optimized:
@@ -128,7 +130,7 @@ class Specialization:
         """Run the IR in the interpreter."""
         self._check(args)
         if sys.gettrace() is not None:  # somebody looks: the program as it is written
-            shown = self._shown
+            shown = self.in_order(args, keeps_names=True)
             return compile_func(shown.func, has_steps=True, aliases=shown.aliases)(args)
         if self._layout(args).is_disjoint:
             return self._interpreter(args)

@@ -10,8 +10,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from hybridjit import hybrid
+from hybridjit.errors import HybridError
 from tests.corpus import THEMES
 from tests.corpus.case import Case
 from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_once
@@ -249,6 +252,28 @@ def test_names_for_what_has_a_name_are_seen(tmp_path: Path) -> None:
 def test_tuples_in_tuples_stay_so(tmp_path: Path) -> None:
     text = debug(tmp_path, "b 26", "c", "p pair", "c", "p pair", script=HELPED)
     assert numbers_of(text) == ["(1.0, (2, 3.0))", "(1.0, (0, 0.0))"]
+
+
+def flat(a: Any) -> Any:
+    values = np.ravel(np.asarray(a))
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@hybrid.script
+def flat_sum(m: Any, out: Any, k: int) -> None:
+    out[k] = flat(m)
+
+
+def test_what_only_shared_memory_forbids_is_followed() -> None:
+    """With arguments that share memory, a view that is a copy would miss what is written."""
+    m, out = np.ones((3, 4)), np.zeros(2)
+    looked_at(flat_sum, m, out, 1)
+    assert out[1] == 12
+    with pytest.raises(HybridError, match="another view of the elements"):
+        looked_at(flat_sum, m, m[0], 1)
 
 
 @pytest.mark.sampled(12)

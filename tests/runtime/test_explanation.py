@@ -168,3 +168,18 @@ def test_what_a_script_prints_is_not_printed_again(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "here 9\n"
     assert told.explain(caught.value, A, 9).values["n"] == 9
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_only_shared_memory_forbids_is_explained() -> None:
+    m: Any = np.ones((3, 4))
+    out: Any = np.zeros(3)
+
+    @hybrid.script
+    def stored(m: Any, out: Any, n: Any) -> None:
+        values = np.ravel(m)
+        out[0] = 1.0
+        out[n] = values[1]
+
+    with pytest.raises(IndexError, match="index 5 is out of bounds") as caught:
+        stored(m, out, 5)
+    assert stored.explain(caught.value, m, out, 5).values["n"] == 5

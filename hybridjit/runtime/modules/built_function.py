@@ -39,8 +39,11 @@ class BuiltSpecialization(Specialization):
         self._has_steps = func is not original
         self.parsed = Parsed(func, (), {}, original)
         self.func_in_order = serialize_loops(as_written)
-        self._shown = Parsed(self.func_in_order, (), {})
         self.summary = compiler.summarize(func)
+
+    def in_order(self, args: Sequence[Any], *, keeps_names: bool = False) -> Parsed:
+        """The function as it is: no script has names for it."""
+        return Parsed(self.func_in_order, (), {})
 
     @property
     def is_scheduled(self) -> bool:
