@@ -69,7 +69,7 @@ def axes(choose: random.Random, style: Style) -> Calls:
     for given in sizes:
         if choose.random() < 0.3:
             given[choose.randrange(2)] = choose.choice(_LONG)
-    return [tried, *(call(given, choose.random() < 0.7) for given in sizes)]
+    return [tried, *(call(given, choose.random() < 0.5) for given in sizes)]
 
 
 def name_sizes(script: Script) -> None:
