@@ -124,7 +124,8 @@ def check_threads(case: Case) -> None:
     kernel: Any = case.kernel
     types, kwargs = arguments_of(case), case.arguments[0].kwargs
     options: dict[str, Any] = {**kernel.options, "parallel": True}
-    on_all_cores: Any = Kernel(kernel.__hybrid_function__, **options)
+    make: Any = Kernel
+    on_all_cores = make(kernel.__hybrid_function__, **options)
     check_pool(on_all_cores, types, kwargs)
     if "in parallel(" in kernel.inspect("tir", *types, **kwargs):
         check_pool(kernel, types, kwargs)

@@ -142,7 +142,7 @@ def test_a_variable_that_may_not_be_set_is_to_be_given_a_value() -> None:
             for k in range(a.shape[1]):
                 if a[i, k] > 0.5:
                     break
-            out[i] = k
+            out[i] = k  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def begun(a: Any, out: Any) -> None:
         for i in range(a.shape[0]):
