@@ -187,7 +187,14 @@ def selection(pool: Pool, depth: int) -> Operand | None:
     if not operand.is_exact or operand.kind == "c":
         return None
     form = pool.choose.choice(("np.unique({0})", "np.flatnonzero({0})", "np.nonzero({0})[0]"))
+    if "unique" in form and _has_both_zeros(operand.value):
+        return None  # NumPy leaves open which of them stays
     return pool.keep(form.format(operand.text), operand)
+
+
+def _has_both_zeros(value: Any) -> bool:
+    signs = np.signbit(value[value == 0]) if value.dtype.kind == "f" else ()
+    return len(set(map(bool, signs))) > 1
 
 
 def creation(pool: Pool, depth: int) -> Operand | None:

@@ -84,3 +84,51 @@ def test_history_does_not_matter(call: str) -> None:
 @pytest.mark.parametrize("call", CALLS[::NATIVE_STEP])
 def test_history_does_not_matter_natively(call: str) -> None:
     _check(call, run_native)
+
+
+SCRIPTS = {
+    "a loop gives a name an array of another size": """
+def f(b, d):
+    t = d + 1
+    for r in range(3):
+        t = b * 1
+    return t * 1
+""",
+    "only some rounds do": """
+def f(b, d):
+    t = b * 2
+    for r in range(len(d)):
+        if r % 2 == 1:
+            t = d + r
+        else:
+            t = b - r
+    return t, t.sum()
+""",
+    "a while loop does": """
+def f(b, d):
+    t = b + 0
+    k = 0
+    while k < 3:
+        k += 1
+        t = d * k
+    return t
+""",
+    "more axes in front, of sizes that come to be 1": """
+def f(b, d):
+    t = np.zeros(len(d))
+    t[:] = np.outer(np.unique(b[:1]), d)
+    return t
+""",
+}
+LENGTHS = ((4, 4), (5, 3), (1, 7), (7, 1), (6, 6), (2, 9))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_sizes_that_were_equal_before(name: str) -> None:
+    kernel = script_from_text(SCRIPTS[name], {"np": np})
+    interpreted = _interpreter()
+    for b, d in LENGTHS:
+        args = [np.arange(float(b)) + 1, np.arange(float(d)) - 2]
+        expected = run_once(run_plain, kernel, args)
+        for way in (interpreted, run_native):
+            _assert_alike(run_once(way, kernel, args), expected)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.arith.ranges import constant
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import view_of
@@ -30,7 +31,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
 from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.scalar import Scalar
@@ -77,8 +78,7 @@ def _replace(build: Builder, web: Web, old: Array, value: ArrayExpr, target: ast
     elif _is_at_home(build, web):
         _give_memory(build, web, value, target)
     else:
-        is_resized = not _is_lasting(build, value.shape) or _follows(build, value.shape, old.shape)
-        is_resized = fits and is_resized
+        is_resized = fits and _may_differ(build, value.shape, old.shape)
         is_another = not fits or is_resized or _differ(value.shape, old.shape)
         build.check_divisible(web, loops=is_another, is_resized=is_resized)
         if not fits:
@@ -217,19 +217,16 @@ def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
     return any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
 
 
-def _follows(build: Builder, shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
-    """True if a size is computed from the one that it takes the place of, as n + 1 from n."""
+def _may_differ(build: Builder, shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
+    """True if a size may be another than the one that it takes the place of, as far as is known.
+
+    Sizes that come at run time under two names have differed in a call.
+    """
     pairs = zip(shape, other, strict=False)
     return any(
-        not build.ranges.same(new, old)
-        and bool(_variables(old))
-        and _variables(old) <= _variables(new)
+        not build.ranges.same(new, old) and None in (constant(new), constant(old))
         for new, old in pairs
     )
-
-
-def _variables(size: Expr) -> set[Var]:
-    return {node for node in walk(size) if isinstance(node, Var)}
 
 
 def _place_of(variable: Variable, home: Sequence[Stmt]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybridjit.arith.ranges import ZERO, constant
+from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias, PartAlias
 from hybridjit.frontend.arrays.elementwise import (
@@ -206,8 +206,11 @@ def _broadcast(
     """`value` with a shape; it may have more axes, of size one, in front."""
     extra = len(value.shape) - len(shape)
     if extra > 0:
-        if any(constant(size) != 1 for size in value.shape[:extra]):
-            raise refuse_shapes(build, [shape, value.shape], stmt)
+        for size in value.shape[:extra]:
+            if constant(size) is None:
+                require_size(build, size, ONE, stmt)
+            elif constant(size) != 1:
+                raise refuse_shapes(build, [shape, value.shape], stmt)
         value = _without_leading(value, extra)
     return broadcast_to(build, value, shape, stmt)
 
