@@ -158,7 +158,9 @@ def has_gathers(target: Target) -> bool:
 
 def packs(dtype: DType, target: Target) -> bool:
     """Whether `target` stores some lanes of a vector of such elements next to each other."""
-    return target.has("avx512f" if dtype.bits >= 32 else "avx512vbmi2")
+    if dtype.bits < 32:
+        return target.has("avx512vbmi2")
+    return target.has("avx512f") or target.has("avx2")
 
 
 def _gathers(loop: For, nodes: list[Node]) -> bool:

@@ -110,6 +110,11 @@ def count_flags(b: Builder, flags: Value) -> Value:
     return _as_index(b, b.call(function, [bits]))
 
 
+def flags_as_number(b: Builder, flags: Value) -> Value:
+    """The number whose bits are the flags: the first lane is the lowest bit."""
+    return _as_index(b, _as_bits(b, flags))
+
+
 def _as_index(b: Builder, number: Value) -> Value:
     width = number.type.width
     return number if width == I64.width else (b.zext if width < I64.width else b.trunc)(number, I64)
