@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.elementwise import shape_text
@@ -123,7 +123,8 @@ class _Joint:
     def result(self, values: Sequence[Value]) -> _Result:
         """What these values, one for each return, are stored in."""
         first = values[0]
-        if not isinstance(first, (Scalar, View, ArrayExpr)) and values.count(first) == len(values):
+        is_one = values.count(first) == len(values) and not isinstance(first, Scalar)
+        if is_one and self._stays(first):
             return first
         if all(isinstance(value, Scalar) for value in values):
             self.numbers += 1
@@ -135,8 +136,32 @@ class _Joint:
         arrays = [value for value in values if isinstance(value, AnyArray)]
         if len(arrays) == len(values):
             return self._array(arrays)
-        other = next(value for value in values if type(value) is not type(first))
+        other = next((value for value in values if type(value) is not type(first)), None)
+        if other is None:
+            raise self._refuse_place(first)
         raise self._refuse(describe(first), describe(other))
+
+    def _stays(self, value: Value) -> bool:
+        """Whether a value is the same after the call: it is not made in a loop or a branch."""
+        match value:
+            case Items(items):
+                return all(map(self._stays, items))
+            case Scalar(expr):
+                return not any(
+                    isinstance(node, Load) or node in self._inside for node in walk(expr)
+                )
+            case View() | ArrayExpr():
+                return False
+            case _:
+                return self._inside.isdisjoint(buffers_of(value))
+
+    @cached_property
+    def _inside(self) -> set[object]:
+        """The arrays and variables that loops and branches of the call make."""
+        inner = [s for stmt in self.stmts for s in walk_stmts(stmt) if s is not stmt]
+        loops = [stmt for stmt in self.stmts if isinstance(stmt, For)]
+        arrays = {s.buffer for s in inner if isinstance(s, Allocate)}
+        return arrays | {s.var for s in [*inner, *loops] if isinstance(s, (Let, For))}
 
     def _array(self, values: Sequence[AnyArray]) -> Buffer:
         build = self.build
@@ -174,6 +199,13 @@ class _Joint:
                 self.node,
                 help=f"return in one place, at the end of '{self.name}'",
             )
+
+    def _refuse_place(self, value: Value) -> ParseError:
+        return self.build.refuse(
+            f"'{self.name}' returns {describe(value)} that it makes in a loop, where it ends",
+            self.node,
+            help=f"make it before, and let '{self.name}' append to it",
+        )
 
     def _refuse(self, one: str, other: str) -> ParseError:
         return self.build.refuse(

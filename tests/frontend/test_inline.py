@@ -9,6 +9,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.hybrid import allocate, output_tensor
 from tests.frontend.from_text import script_from_text
+from tests.support.array_results import assert_agree
 from tests.support.oracle import run_all_ways
 
 Array = Any
@@ -449,3 +450,67 @@ def test_a_positional_parameter_cannot_be_given_by_name() -> None:
 
     with pytest.raises(ParseError, match="g takes 'x' by position only"):
         f.interpret(3)
+
+
+def until_large(a: Any, n: int) -> Any:
+    while True:
+        n += 1
+        scaled = a * n
+        if scaled[0] > 10:
+            return scaled
+
+
+def with_its_number(a: Any, n: int) -> Any:
+    for k in range(n, n + 50):
+        scaled = a * k
+        for j in range(len(a)):
+            if scaled[j] > 10:
+                return scaled, k, (j, scaled + 1)
+    raise ValueError("nothing is large")
+
+
+def if_positive(a: Any, n: int) -> Any:
+    if n > 0:
+        scaled = a * n
+        scaled[0] = 3
+        return scaled
+    raise ValueError("nothing is positive")
+
+
+def after_itself(a: Any, n: int) -> Any:
+    if n > 3:
+        return after_itself(a, n - 1)
+    numbers = np.empty(a.shape, np.int64)
+    for i in range(len(a)):
+        numbers[i] = i + n
+    return numbers
+
+
+MAKERS = (until_large, with_its_number, if_positive, after_itself)
+
+
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.__name__)
+def test_an_array_that_is_made_in_a_loop_is_returned_in_it(maker: Any) -> None:
+    def called(a: Any, n: int) -> Any:
+        return maker(a, n)
+
+    kernel: Any = hybrid.script(called)
+    for size, n in ((4, 2), (7, 5), (33, 1)):
+        assert_agree(kernel, [np.arange(1.0, 1.0 + size), n])
+
+
+def test_a_list_that_is_made_in_a_loop_is_refused() -> None:
+    def grow(a: Any, n: int) -> Any:
+        while True:
+            n += 1
+            found = [a[0]]
+            found.append(a[1] * n)
+            if n > 3:
+                return found
+
+    @hybrid.script
+    def called(a: Any, n: int) -> Any:
+        return np.array(grow(a, n))
+
+    with pytest.raises(ParseError, match="that it makes in a loop, where it ends"):
+        called(np.ones(3), 1)
