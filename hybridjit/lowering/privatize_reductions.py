@@ -62,8 +62,14 @@ class _Privatize(Mutator):
             return self.generic(node)
         # Loops inside a parallel one are not split: they run in order.
         is_split = not self.is_inside and _is_worth_it(node)
-        reductions = find_private_reductions(node, self.fastmath, self.unset) if is_split else ()
-        if self._has_shared_updates(node, {found.buffer for found in reductions}):
+        found = find_private_reductions(node, self.fastmath, self.unset)
+        reductions = found if is_split else ()
+        if AUTOMATIC in node.annotations:
+            # Whoever put it on threads has proved the rest, before the loop was cut into blocks.
+            is_shared = len(reductions) < len(found)
+        else:
+            is_shared = self._has_shared_updates(node, {each.buffer for each in reductions})
+        if is_shared:
             return replace(self.generic(node), kind=LoopKind.SERIAL)
         before, self.is_inside = self.is_inside, True
         loop = self.generic(node)

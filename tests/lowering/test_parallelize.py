@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hybridjit as hj
 from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.errors import ParseError
@@ -319,6 +320,32 @@ def sum_of_sums(a: Array, b: Array) -> None:
         less -= row
     b[0] = total
     b[1] = less
+
+
+@hybrid.script(parallel=True)
+def sums_of_rows(a: hj.f64["n", "m"]) -> Any:
+    return a.sum(axis=1)
+
+
+@hybrid.script(parallel=True)
+def sums_of_columns(a: hj.f64["n", "m"]) -> Any:
+    return a.sum(axis=0)
+
+
+@pytest.mark.parametrize("kernel", [sums_of_rows, sums_of_columns])
+def test_sums_of_sizes_known_at_run_time_run_on_threads(kernel: AnyKernel) -> None:
+    """Blocks of iterations update elements of their own: the loop that was cut tells, not they."""
+    assert "in parallel(" in lowered(kernel, np.ones((300, 700)))
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for shape in ((0, 5), (5, 0), (1, 1), (3, 70), (90, 17), (2, 17_000)):
+            args = [np.random.default_rng(3).standard_normal(shape)]
+            with threads(1):
+                expected = run_once(run_native, again, args)
+            for count in THREADS:
+                with threads(count):
+                    assert_same_outcome(run_once(run_native, again, args), expected)
+            np.testing.assert_allclose(again(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-12)
 
 
 @hybrid.script(parallel=True)
