@@ -58,6 +58,7 @@ class KernelModule:
     convention: Convention
     sites: tuple[Site, ...]
     callbacks: Mapping[str, ExternCall | Print]
+    known: tuple[str, ...]
 
 
 @record(eq=False)
@@ -125,7 +126,9 @@ def emit_kernel(
     _emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
-    return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
+    return KernelModule(
+        text, call, tuple(emitter.sites), emitter.callbacks, tuple(sorted(emitter.known))
+    )
 
 
 def find_given_away(func: PrimFunc) -> frozenset[Buffer]:

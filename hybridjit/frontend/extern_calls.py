@@ -13,14 +13,15 @@ from hybridjit.frontend.call_arguments import arguments, refuse_keyword
 from hybridjit.frontend.values import AnyArray, Array, Items, Nothing, Place, Value, View, describe
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import BufferRef, Expr, ExternCall
-from hybridjit.ir.extern import Extern, Pointer
+from hybridjit.ir.extern import Extern, ExternFamily, Pointer
 from hybridjit.ir.stmt import Evaluate
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar
 
 
-def call_extern(build: Builder, extern: Extern, node: ast.Call) -> Value:
+def call_extern(build: Builder, callee: Extern | ExternFamily, node: ast.Call) -> Value:
     """The value of a call to a C function or a callback, made here and now."""
+    extern = _member(build, callee, node) if isinstance(callee, ExternFamily) else callee
     if node.keywords:
         raise refuse_keyword(build, ast.unparse(node.func), node.keywords[0])
     if extern.params is not None and len(node.args) != len(extern.params):
@@ -40,6 +41,12 @@ def call_extern(build: Builder, extern: Extern, node: ast.Call) -> Value:
         build.emit(Evaluate(call, span=build.span(node)))
         return Nothing()
     return build.let(Scalar(call, ScalarType(extern.result)), extern.name, build.span(node))
+
+
+def _member(build: Builder, family: ExternFamily, node: ast.Call) -> Extern:
+    first = build.evaluate(node.args[0])
+    assert isinstance(first, Array | View)
+    return family.members[first.buffer.dtype]
 
 
 def _extern_argument(

@@ -21,7 +21,7 @@ from hybridjit.frontend.values import (
     Text,
     Value,
 )
-from hybridjit.ir.extern import Extern
+from hybridjit.ir.extern import Extern, ExternFamily
 from hybridjit.ir.intrinsics import CustomIntrinsic
 from hybridjit.scalars.builtins import find_element_type
 from hybridjit.scalars.kinds import (
@@ -43,7 +43,7 @@ def lift(value: object) -> Value:
             return Nothing()
         case str():
             return Text(value)
-        case Extern():
+        case Extern() | ExternFamily():
             return ExternValue(value)
         case CustomIntrinsic(name):
             return NumpyFunction(name, Style.LANGUAGE.value)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Buffer, Expr
-from hybridjit.ir.extern import Extern
+from hybridjit.ir.extern import Extern, ExternFamily
 from hybridjit.record import record
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.scalar import Scalar
@@ -233,7 +233,7 @@ class InnerFunction:
 class ExternValue:
     """A C function or a Python callback."""
 
-    extern: Extern
+    extern: Extern | ExternFamily
 
 
 @record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -27,8 +27,9 @@ class Extern:
 
     `params` are the C parameter types, or None for a Python callback, which takes anything:
     arrays arrive as NumPy views of the same memory, scalars as NumPy scalars. A function may bring
-    its LLVM text along, where it is called `symbol`: then it becomes a part of its callers. One
-    that `is_reentrant` touches nothing but the arrays that it is given, and may run on several
+    its LLVM text along, where it is called `symbol`: then it becomes a part of its callers. With a
+    symbol alone, it is one that every process knows by it: code that calls it can be kept. One that
+    `is_reentrant` touches nothing but the arrays that it is given, and may run on several
     threads at once.
     """
 
@@ -48,3 +49,14 @@ class Extern:
     @property
     def is_packed(self) -> bool:
         return self.params is None
+
+    @property
+    def is_known(self) -> bool:
+        return self.text is None and bool(self.symbol)
+
+
+@record(eq=False)
+class ExternFamily:
+    """Functions that do the same for arrays of different types; the first argument chooses."""
+
+    members: Mapping[DType, Extern]

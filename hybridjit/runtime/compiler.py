@@ -167,7 +167,9 @@ def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
     set_outputs = tuple(k for k, buffer in enumerate(func.outputs) if buffer in are_set)
-    return Code(image, module.sites, set_outputs, callbacks.addresses, callbacks, stages)
+    return Code(
+        image, module.sites, set_outputs, module.known, callbacks.addresses, callbacks, stages
+    )
 
 
 def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:

@@ -34,9 +34,11 @@ from hybridjit.runtime.given_arrays import receive
 from hybridjit.runtime.lent_memory import hold
 
 if TYPE_CHECKING:
+    from hybridjit.frontend.library import numpy_sorts
     from hybridjit.runtime import announce as announcing
     from hybridjit.runtime import pool
 else:
+    numpy_sorts = lazy_module("hybridjit.frontend.library.numpy_sorts")
     announcing = lazy_module("hybridjit.runtime.announce")
     pool = lazy_module("hybridjit.runtime.pool")
 
@@ -45,7 +47,8 @@ else:
 class Code:
     """Object code, what its failures mean, and the addresses of what it calls in this process.
 
-    `set_outputs` are the numbers of the outputs whose elements it sets before it reads any.
+    `set_outputs` are the numbers of the outputs whose elements it sets before it reads any, `known`
+    the symbols of functions that every process finds.
     `callbacks` are behind the addresses, and must live as long as the code. `seconds` tells how
     long it took to make, by stage.
     """
@@ -53,6 +56,7 @@ class Code:
     image: bytes = field(repr=False)
     sites: tuple[Site, ...]
     set_outputs: tuple[int, ...] = ()
+    known: tuple[str, ...] = ()
     imports: Mapping[str, int] = field(default_factory=dict[str, int])
     callbacks: object = None
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -74,13 +78,15 @@ def find_code(key: bytes, root: Span | None) -> Code | None:
     if entry is None:
         return None
     sites = decode_sites(entry.meta["sites"], root)
-    return Code(entry.object_code, sites, tuple(entry.meta["set_outputs"]))
+    set_outputs, known = (tuple(entry.meta[name]) for name in ("set_outputs", "known"))
+    return Code(entry.object_code, sites, set_outputs, known)
 
 
 def keep_code(key: bytes, code: Code, root: Span | None) -> None:
     """Keep code for later processes, unless it calls something in this one."""
     if code.is_kept and is_unchanged():
-        meta = {"sites": encode_sites(code.sites, root), "set_outputs": code.set_outputs}
+        sites = encode_sites(code.sites, root)
+        meta = {"sites": sites, "set_outputs": code.set_outputs, "known": code.known}
         active_store().save(key, meta, code.image)
 
 
@@ -121,7 +127,8 @@ class NativeKernel:
 def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
     """Bring the code for arguments that lie in memory as `layout` says into the process."""
     threads = pool.pool_addresses() if code.is_parallel else {}
-    library = link(code.image, (ADAPTER,), {**code.imports, **threads})
+    known = {symbol: numpy_sorts.find_address(symbol) for symbol in code.known}
+    library = link(code.image, (ADAPTER,), {**code.imports, **known, **threads})
     if config.current().perf:
         announcing.announce(code.image, library, func.name, func.span)
     return attach_native(func, layout, code, library)

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit import stdlib as hs
+from hybridjit import te
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
@@ -170,3 +172,35 @@ int main(void) { double a[1] = {0}; printf("%s", kernel_message(kernel(a, 1))); 
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run(["./main"], cwd=tmp_path, check=True, capture_output=True)
     assert done.stdout.decode().endswith('naïve \r\t"quoted" ??/ \x01')
+
+
+SORTED_TYPES = ("float64", "float32", "float16", "int64", "uint8", "bool", "complex128")
+
+
+def unordered(dtype: str, size: int) -> Any:
+    """Numbers with equals, and NaNs and zeros of both signs where there are any."""
+    numbers: Any = np.random.default_rng(size).integers(-9, 10, size).astype(dtype)
+    if numbers.dtype.kind == "c":
+        numbers += 1j * np.random.default_rng(1).integers(-3, 3, size)
+    if numbers.dtype.kind in "fc":
+        numbers[::7], numbers[3::9] = np.nan, -0.0
+    return numbers
+
+
+def test_a_library_sorts_without_numpy(tmp_path: Path) -> None:
+    """Its own functions give what NumPy gives, with equals in their order."""
+    functions: dict[str, Any] = {}
+    for dtype in SORTED_TYPES:
+        n = te.var("n")
+        a = te.placeholder((n,), dtype, name="a")
+        functions[dtype] = hj.lower([a, hs.sort(a), hs.argsort(a)], name=dtype)
+    path = tmp_path / "library.so"
+    hj.build(functions).export_library(path)
+    loaded = hj.load_module(path)
+    for dtype in SORTED_TYPES:
+        for size in (0, 1, 2, 9, 64, 100):
+            numbers = unordered(dtype, size)
+            ordered, places = np.zeros_like(numbers), np.zeros(size, np.int64)
+            loaded[dtype](numbers, ordered, places)
+            np.testing.assert_array_equal(ordered, np.sort(numbers, kind="stable"))
+            np.testing.assert_array_equal(places, np.argsort(numbers, kind="stable"))

@@ -151,6 +151,7 @@ class Emitter:
         self.error = error
         self.sites: list[Site] = []
         self.callbacks: dict[str, ExternCall | Print] = {}
+        self.known: set[str] = set()  # symbols of functions that every process finds
         self.functions: dict[str, str] = {}  # of LLVM, by their symbols
         # What names stand for.
         self.values: dict[Var, Value] = {}

@@ -126,11 +126,11 @@ def _call_c(emitter: Emitter, call: ExternCall, returns: LLVMType, args: list[Va
     """Call a C function of the user's, or a function of LLVM."""
     function_type = ir.FunctionType(returns, [arg.type for arg in args])
     callee = call.callee
-    if callee.text is None:
-        name = _callback_name(emitter, call)
-    else:
-        name = callee.symbol
-        emitter.functions[name] = callee.text
+    if callee.text is not None:
+        emitter.functions[callee.symbol] = callee.text
+    elif callee.is_known:
+        emitter.known.add(callee.symbol)
+    name = callee.symbol or _callback_name(emitter, call)
     return emitter.b.call(declare(emitter.module, name, function_type), args)
 
 

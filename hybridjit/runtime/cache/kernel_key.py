@@ -46,7 +46,7 @@ def _leads_out(node: Node) -> bool:
     if isinstance(node, Call):
         return node.name in CUSTOM_INTRINSICS
     if isinstance(node, ExternCall):
-        return node.callee.text is None
+        return node.callee.text is None and not node.callee.is_known
     return isinstance(node, Print)
 
 

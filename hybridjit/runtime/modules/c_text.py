@@ -65,13 +65,16 @@ _FAILURES = {
 
 @record(eq=False)
 class Exported:
-    """A function in object code: its C name, how it is called, and what its failures mean."""
+    """A function in object code: its C name, how it is called, what its failures mean, and which
+    functions of NumPy it calls.
+    """
 
     name: str
     header: Header
     written: frozenset[Buffer]
     convention: Convention
     sites: tuple[Site, ...]
+    known: tuple[str, ...]
 
     @property
     def kernel(self) -> str:

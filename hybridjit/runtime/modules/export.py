@@ -19,6 +19,7 @@ from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target
 from hybridjit.runtime.cache.serialization import Unsavable, encode_sites
 from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
+from hybridjit.runtime.modules.c_sorts import make_sorts
 from hybridjit.runtime.modules.c_text import Exported, c_name, make_header, make_source
 from hybridjit.runtime.translation import encode_summary
 
@@ -40,6 +41,7 @@ def export_library(functions: Sequence[BuiltFunction], path: str) -> None:
         text = make_header(exported, c_name(f"{header.name}_included").upper())
         (work / header.name).write_text(text, encoding="utf-8")
         source = make_source(exported, header.name, _metadata(exported, functions))
+        source += make_sorts(symbol for function in exported for symbol in function.known)
         (work / "entry.c").write_text(source, encoding="utf-8")
         made = work / "library"
         objects = [str(work / f"{function.name}.o") for function in exported]
@@ -89,7 +91,9 @@ def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
             f"'{function.__name__}' calls functions of this process, which a library cannot"
         )
     summary = made.summary
-    result = Exported(name, made.header, summary.written, module.convention, module.sites)
+    result = Exported(
+        name, made.header, summary.written, module.convention, module.sites, module.known
+    )
     text = module.text
     for symbol, exported in ((ENTRY, result.kernel), (ADAPTER, result.adapter)):
         text = re.sub(rf'@({symbol}|"{symbol}")(?![\w.$])', f'@"{exported}"', text)
