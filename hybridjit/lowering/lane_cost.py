@@ -37,7 +37,7 @@ def pays(loop: For, target: Target) -> bool:
     if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
-    if any(map(_is_long_division, nodes)) or _waits_for_remainders(loop, nodes, target):
+    if _divides(loop, nodes) or _waits_for_remainders(loop, nodes, target):
         return False
     branches = [node for node in nodes if isinstance(node, If)]
     sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
@@ -92,6 +92,16 @@ def is_copy(loop: For) -> bool:
             return _is_along(store, loop) and value == 0
         case _:
             return False
+
+
+def _divides(loop: For, nodes: list[Node]) -> bool:
+    """Whether each iteration has a long division of its own."""
+    own = {node.var for node in nodes if isinstance(node, Let | For)} | {loop.var}
+    return any(
+        any(isinstance(part, Load) or part in own for part in walk(node))
+        for node in nodes
+        if _is_long_division(node)
+    )
 
 
 def _is_long_division(node: Node) -> bool:

@@ -17,6 +17,7 @@ from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
 from hybridjit.lowering.hand_out_blocks import hand_out_blocks
 from hybridjit.lowering.hoist_checks import hoist_checks
+from hybridjit.lowering.hoist_divisions import hoist_divisions
 from hybridjit.lowering.hoist_inits import hoist_inits
 from hybridjit.lowering.keep_in_registers import keep_in_registers
 from hybridjit.lowering.parallelize import parallelize, parallelize_asked
@@ -25,6 +26,7 @@ from hybridjit.lowering.privatize_reductions import privatize_reductions
 from hybridjit.lowering.refute_bounds import refute_bounds
 from hybridjit.lowering.sum_in_lanes import sum_in_lanes
 from hybridjit.lowering.unroll_loops import unroll_loops
+from hybridjit.lowering.unwrap_indices import unwrap_indices
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
 from hybridjit.lowering.version_guards import version_guards
@@ -82,6 +84,8 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(hoist_checks, gives=Stage.LOOPS),
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
+    Pass(hoist_divisions, gives=Stage.LOOPS),
+    Pass(unwrap_indices, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
     Pass(hand_out_blocks, gives=Stage.LOOPS, makes_lanes=True),
     Pass(sum_in_lanes, gives=Stage.LOOPS, makes_lanes=True),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from hybridjit import Kernel
+from hybridjit import Kernel, config
 from hybridjit.analysis import lane_order, packing
 from hybridjit.analysis.distances import Order
 from hybridjit.codegen.emit import calls, packed_stores
@@ -21,25 +21,31 @@ from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const
+from hybridjit.ir.stmt import While
 from hybridjit.lowering import (
     cut_loops,
     free_iterations,
+    hoist_divisions,
     join_branches,
     private_lanes,
     select_in_lanes,
+    unwrap_indices,
     vectorize_inner,
 )
 from hybridjit.lowering.free_iterations import FreeIterations
 from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
 from tests.lowering import test_free_iterations as free
+from tests.lowering import test_hoist_divisions as divisions
 from tests.lowering import test_join_branches as branches
 from tests.lowering import test_packing as packing_kernels
 from tests.lowering import test_select_in_lanes as searches
+from tests.lowering import test_unwrap_indices as around
 from tests.lowering import test_vectorize_inner as inner
 from tests.planted.bugs import Bug, Check, always, everywhere, replaced
 from tests.support.guarded import check_guarded
 from tests.support.oracle import fresh
+from tests.support.processors import compiling_for
 
 SIZES = (40, 45, 19, 3)
 
@@ -136,7 +142,51 @@ def own_array(load: Any) -> set[Any]:
     return {load.buffer}
 
 
+def divided_by_zero() -> None:
+    divisions.test_as_in_python(fresh(divisions.row_by_a_number), (4, 0), 0)
+
+
+def as_they_are(_: Any, value: Any, mask: Any, words: int) -> Any:
+    return value
+
+
+def packed_by_table() -> None:
+    with compiling_for("haswell"), config.scope(cache_enabled=False):
+        at_sizes(packing_kernels.positive, packing_kernels.arrays)()
+
+
+def periodic(kernel: Kernel[..., Any]) -> Check:
+    return at_sizes(kernel, lambda size, _: around.arrays(size))
+
+
+_come_around = vars(unwrap_indices)["_first"]
+
+
+def one_late(wrap: Any, turn: int) -> Any:
+    return _come_around(wrap, turn) + 1
+
+
 BUGS = (
+    Bug(
+        "an index comes around one iteration late",
+        [replaced(unwrap_indices, "_first", one_late)],
+        periodic(around.next_one),
+    ),
+    Bug(
+        "parts of a loop go on after its end",
+        [replaced(unwrap_indices, "Break", While)],
+        periodic(around.up_to_a_large_one),
+    ),
+    Bug(
+        "a division stands before a loop where it fails",
+        [replaced(hoist_divisions.Facts, "prove_non_negative", always(True))],
+        divided_by_zero,
+    ),
+    Bug(
+        "active lanes are not moved to the front",
+        [replaced(packed_stores, "_active_first", as_they_are)],
+        packed_by_table,
+    ),
     Bug(
         "lanes meet in elements",
         [replaced(vectorize_inner, "prove_lane_order", always(True))],
