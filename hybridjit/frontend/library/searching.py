@@ -8,6 +8,8 @@ import numpy
 
 np: Any = numpy
 Array = Any
+# So many values are looked at one by one; more are sorted first.
+FEW = 16
 
 
 def _is_below(x: Any, y: Any) -> bool:
@@ -141,16 +143,27 @@ def bincount(x: Array, weights: Array | None = None, minlength: int = 0) -> Arra
     return counts
 
 
+def _are_among(values: Array, wanted: Array) -> Array:
+    found = np.zeros(len(values), np.bool_)
+    is_complex = values.dtype.kind == "c" or wanted.dtype.kind == "c"
+    if is_complex or len(wanted) <= FEW:
+        for k in range(len(values)):
+            for other in wanted:
+                if values[k] == other:
+                    found[k] = True
+                    break
+    else:
+        ordered = np.sort(wanted)
+        for k in range(len(values)):
+            place = min(place_of(ordered, values[k], "left"), len(ordered) - 1)
+            found[k] = ordered[place] == values[k]
+    return found
+
+
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False):
     """Whether each element is among some values."""
     values = np.asarray(element)
-    flat, wanted = np.ravel(values), np.ravel(np.asarray(test_elements))
-    found = np.zeros(len(flat), np.bool_)
-    for k in range(len(flat)):
-        for other in wanted:
-            if flat[k] == other:
-                found[k] = True
-                break
-        if invert:
-            found[k] = not found[k]
+    found = _are_among(np.ravel(values), np.ravel(np.asarray(test_elements)))
+    if invert:
+        found = ~found
     return found[0] if values.ndim == 0 else found.reshape(values.shape)

@@ -93,6 +93,10 @@ def unique(
     if not (return_index or return_inverse or return_counts):
         ordered = np.sort(flat)
         return ordered[_is_new(ordered, equal_nan)]
+    if not (return_index or return_inverse):
+        ordered = np.sort(flat)
+        starts = np.flatnonzero(_is_new(ordered, equal_nan))
+        return ordered[starts], np.diff(np.append(starts, len(flat)))
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
     new = _is_new(ordered, equal_nan)
