@@ -19,12 +19,11 @@ from hybridjit.arith.linear import Linear
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.equal import structural_equal
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Lt, Mod, Node, Var
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, Seq, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, walk
-
-_Division = FloorDiv | Mod
+from hybridjit.lowering.replace_divisions import Division, replace_divisions
 
 
 def hoist_divisions(func: PrimFunc) -> PrimFunc:
@@ -63,10 +62,10 @@ class _Hoist(Mutator):
 
     def _without_divisions(self, loop: For, nodes: Sequence[Node]) -> Stmt:
         own = {node.var for node in nodes if isinstance(node, Let)} | {loop.var}
-        instead: dict[_Division, Var] = {}
+        instead: dict[Division, Var] = {}
         lets: list[Let] = []
         for node in nodes:
-            if not isinstance(node, _Division) or not self._can_stand_before(node, own):
+            if not isinstance(node, Division) or not self._can_stand_before(node, own):
                 continue
             let = next((each for each in lets if structural_equal(each.value, node)), None)
             if let is None:
@@ -75,10 +74,10 @@ class _Hoist(Mutator):
             instead[node] = let.var
         if not lets:
             return loop
-        body = _Replaced(instead).rewrite(loop.body)
+        body = replace_divisions(loop.body, instead)
         return seq(*lets, dataclasses.replace(loop, body=body))
 
-    def _can_stand_before(self, node: _Division, own: set[Var]) -> bool:
+    def _can_stand_before(self, node: Division, own: set[Var]) -> bool:
         """Whether a division needs nothing of the loop, and cannot fail where it begins."""
         if node.dtype is not INT64 or isinstance(node.rhs, Const):
             return False
@@ -89,14 +88,3 @@ class _Hoist(Mutator):
             divisor.plus(Linear({}, -1))
         )
         return is_positive and is_total(node.lhs) and is_total(node.rhs)
-
-
-class _Replaced(Mutator):
-    def __init__(self, instead: dict[_Division, Var]) -> None:
-        self.instead = instead
-
-    def rewrite_FloorDiv(self, node: FloorDiv) -> Expr:
-        return self.instead.get(node) or self.generic(node)
-
-    def rewrite_Mod(self, node: Mod) -> Expr:
-        return self.instead.get(node) or self.generic(node)

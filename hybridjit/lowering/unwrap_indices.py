@@ -28,6 +28,7 @@ from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, V
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.lowering.replace_divisions import replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
 from hybridjit.record import record
 
@@ -127,7 +128,7 @@ def _parts(loop: For, wraps: Sequence[_Wrap], turns: Sequence[int]) -> Stmt:
         highs = [_first(wrap, turn + 1) for wrap in wraps]
         high = _bind(stmts, _clamped(_fold(Min, highs), low, loop.stop), "last")
         straight = {wrap.mod: _turned(wrap.mod, turn) for wrap in wraps}
-        stmts.append(_part(loop, low, high, _Straight(straight).rewrite(loop.body)))
+        stmts.append(_part(loop, low, high, replace_divisions(loop.body, straight)))
         low = high
     stmts.append(_part(loop, low, loop.stop, loop.body))
     return seq(*(stmt for stmt in stmts if not _is_empty(stmt)))
@@ -179,13 +180,3 @@ def _all(conditions: Sequence[Expr]) -> Expr:
     for condition in conditions[1:]:
         result = And(result, condition)
     return result
-
-
-class _Straight(Mutator):
-    """Puts what is the same in this part in the place of remainders."""
-
-    def __init__(self, instead: dict[Mod, Expr]) -> None:
-        self.instead = instead
-
-    def rewrite_Mod(self, node: Mod) -> Expr:
-        return self.instead[node] if node in self.instead else self.generic(node)

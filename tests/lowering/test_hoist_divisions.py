@@ -29,9 +29,18 @@ def row_by_a_number(u: Array, r: Array, k: Any) -> None:
             r[i, j] = u[i % k, j]
 
 
+@hybrid.script
+def named_row(u: Array, r: Array, k: Any) -> None:
+    for i in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            below = (i + 1) % u.shape[0]
+            column = j % 3
+            r[i, j] = u[below, j] + column
+
+
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (1, 1), (3, 17), (20, 40)])
 @pytest.mark.parametrize("number", [0, 1, 3, -1, 2**63 - 1])
-@pytest.mark.parametrize("kernel", [next_row, row_by_a_number])
+@pytest.mark.parametrize("kernel", [next_row, row_by_a_number, named_row])
 def test_as_in_python(kernel: Any, shape: tuple[int, int], number: int) -> None:
     """A number that is 0 is an error only if something is divided by it."""
     u = np.random.default_rng(0).random(shape)
