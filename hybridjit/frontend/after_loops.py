@@ -241,7 +241,7 @@ def _let_end_apart(build: Builder, values: Sequence[Stood], carry: Carry) -> Non
 
     Of what is None in one state and a number in another, or a tuple with arrays, that is little.
     """
-    if not any(isinstance(value, (Nothing, Items)) for value in values):
+    if not any(isinstance(value, (Nothing, Items)) or is_unbound(value) for value in values):
         return
     place = build.frame.path, carry.stmt
     read = [web for web in carry.webs if _is_read_later(build, web, carry.stmt)]

@@ -290,7 +290,80 @@ def with_arrays(n: Any) -> Any:
     return pair[0] * pair[1] + pair[2]  # pyright: ignore
 
 
-MADE_INSIDE = (made_in_a_branch, made_in_a_loop, made_and_left, constants, with_arrays)
+@hybrid.script
+def kept_of_an_endless_loop(n: Any) -> Any:
+    """The loop is left by a break: the tuple has a value after it."""
+    a, k = np.arange(4.0), 0
+    while True:
+        k += 1
+        found = (a * k, (k, a + k))
+        if k >= n:
+            break
+    return found[0] * found[1][0] + found[1][1]
+
+
+@hybrid.script
+def written_after(n: Any) -> Any:
+    """One array stands in the tuple twice, and a view of another."""
+    a, k = np.arange(4.0), 0
+    while True:
+        b = a * k
+        found = (b, b, a[::-1], k)
+        k += 1
+        if k >= n:
+            break
+    found[0][:1] = 5
+    found[2][1:] = found[3]
+    return found[1] + a
+
+
+@hybrid.script
+def last_of_a_loop(n: Any) -> Any:
+    a = np.arange(4.0)
+    for k in range(n):
+        found = (a * k, k)
+    return found  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+@hybrid.script
+def found_or_else(n: Any) -> Any:
+    a = np.arange(4.0)
+    for k in range(7):
+        if k == n:
+            found = (a * k, k)
+            break
+    else:
+        found = (a, -1)
+    return found
+
+
+@hybrid.script
+def list_of_a_loop(n: Any) -> Any:
+    for i in range(n):
+        items = [n, i]
+    items[0] += 1  # pyright: ignore[reportPossiblyUnboundVariable]
+    return items  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+@hybrid.script
+def list_of_an_endless_loop(n: Any) -> Any:
+    k = 0
+    while True:
+        k += 1
+        items = [0.5]
+        for i in range(k):
+            items.append(i * 2.0)
+        if k >= n:
+            break
+    items.append(-1.0)
+    return np.array(items)
+
+
+MADE_INSIDE = (
+    *(made_in_a_branch, made_in_a_loop, made_and_left, constants, with_arrays),
+    *(kept_of_an_endless_loop, written_after, last_of_a_loop, found_or_else),
+    *(list_of_a_loop, list_of_an_endless_loop),
+)
 
 
 @pytest.mark.parametrize("kernel", MADE_INSIDE, ids=lambda kernel: kernel.__name__)
@@ -299,13 +372,30 @@ def test_made_inside_and_used_after(kernel: Any) -> None:
         assert_agree(kernel, [n])
 
 
-def test_a_list_made_inside_and_used_after() -> None:
+def test_a_part_whose_size_a_round_computes() -> None:
     @hybrid.script
-    def changed(n: Any) -> Any:
-        for i in range(n):
-            items = [n, i]
-        items[0] += 1  # pyright: ignore[reportPossiblyUnboundVariable]
-        return items  # pyright: ignore[reportPossiblyUnboundVariable]
+    def left(a: Any, n: Any) -> Any:
+        k = 0
+        while True:
+            k += 1
+            part = a[:k]
+            if k >= n:
+                break
+        return part
+
+    with pytest.raises(ParseError, match="'part' is a part of the array 'a', taken inside a loop"):
+        left(np.arange(4.0), 3)
+
+
+def test_a_tuple_of_an_expanded_loop() -> None:
+    @hybrid.script
+    def left(a: Any, n: Any) -> Any:
+        while True:
+            for k in (1, 2, 3):
+                found = (a * k, a + k)
+                if k == n:
+                    break
+            return found
 
     with pytest.raises(ParseError, match="made inside a loop or a branch, and is used after it"):
-        changed(3)
+        left(np.arange(4.0), 3)

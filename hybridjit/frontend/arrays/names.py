@@ -22,11 +22,11 @@ from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
     GrowingList,
-    ItemPlace,
     Items,
     Nothing,
     Value,
     View,
+    buffers_of,
     describe,
 )
 from hybridjit.frontend.variables import Web
@@ -143,8 +143,7 @@ def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
     if bound is None or is_unused or bound == value or _is_at_home(build, web):
         if isinstance(bound, Variable) and bound.block is not build.body:
             _check_outlives(build, value, target)
-            is_constant = all(map(_is_constant, leaves_of(value))) and not web.may_be_unbound
-            if isinstance(value, GrowingList) or (isinstance(value, Items) and not is_constant):
+            if isinstance(value, (GrowingList, Items)) and not _is_left_to_next(build, web):
                 _let_outlive(build, web, value, target)
         if isinstance(value, Scalar):  # as it is now: what it is read from may change
             value = build.let(value, target.id, build.span(target))
@@ -177,10 +176,12 @@ def _refuse_rebinding(
 
 
 def _check_outlives(build: Builder, value: Value, target: ast.Name) -> None:
-    """Refuse a part of an array whose place is known only inside the loop it is taken in."""
+    """Refuse a part of an array whose place or size is known only inside the loop it is taken in."""
     if not isinstance(value, (Array, View)):
         return
-    nodes = [node for place in view_of(build, value).places for node in walk(place.start)]
+    view = view_of(build, value)
+    found = [*(place.start for place in view.places), *view.shape]
+    nodes = [node for expr in found for node in walk(expr)]
     if any(node in build.unit.loop_ranges or node in build.unit.let_values for node in nodes):
         raise build.refuse(
             f"'{target.id}' is {describe(value)}, taken inside a loop or a branch, and is used "
@@ -192,23 +193,35 @@ def _check_outlives(build: Builder, value: Value, target: ast.Name) -> None:
 
 def _let_outlive(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
     """Let a tuple or a list that is made in a branch or a loop be there after it."""
+    if all(_is_there(build, leaf) for _, leaf in leaves_of(value)) and not web.may_be_unbound:
+        return
     if isinstance(value, Items) and value.origin is not None:
         raise grow(build, value, target)
     if isinstance(value, Items):
         spread(build, web, value)
     build.knowledge.guarded.update([web] if web.may_be_unbound else [])
     build.check_divisible(web)
-    if isinstance(value, GrowingList) or not all(map(_is_constant, leaves_of(value))):
-        raise build.refuse(
-            f"'{target.id}' is {describe(value)}, made inside a loop or a branch, and is used "
-            "after it",
-            target,
-            help="make it before, and change it there",
-        )
+    raise build.refuse(
+        f"'{target.id}' is {describe(value)}, made inside a loop or a branch, and is used after it",
+        target,
+        help="make it before, and change it there",
+    )
 
 
-def _is_constant(leaf: tuple[ItemPlace, Value]) -> bool:
-    return not isinstance(leaf[1], Scalar) or isinstance(leaf[1].expr, Const)
+def _is_left_to_next(build: Builder, web: Web) -> bool:
+    """True for a name that a loop carries: what it is given stays after the round."""
+    return bool(build.carries) and web in build.carries[-1].webs and _is_at_home(build, web)
+
+
+def _is_there(build: Builder, value: Value) -> bool:
+    """True for what is the same before and after a loop or a branch: nothing in it makes it."""
+    match value:
+        case Scalar(expr):
+            return isinstance(expr, Const)
+        case GrowingList():
+            return False
+        case _:
+            return all(buffer not in build.unit.made for buffer in buffers_of(value))
 
 
 def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
