@@ -198,9 +198,11 @@ def _one_round(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
         for web, home in carry.resized.items():
             build.frame.bindings[web] = as_view(build, home)
         build.carries.append(carry)
-        if once():
-            leave_round(build)
-        build.carries.pop()
+        try:
+            if once():
+                leave_round(build)
+        finally:
+            build.carries.pop()
         return _without_arrays(build, build.close(stmts), carry)
 
 

@@ -412,3 +412,17 @@ def member_of_an_enum(mode):
 @cases.right(1, code=".value")
 def member_of_an_enum(mode):
     return 1 if mode == Mode.FAST.value else 0
+
+
+@cases.wrong(ParseError, VECTOR, 2)
+def parts_of_parts_in_loops_of_two_functions(a, n):
+    def part(a, n):
+        found = a[1:]
+        for i in range(n):
+            found = a[i % 2 :]
+        return found
+
+    found = part(a, n)
+    for i in range(2):
+        found = part(a, i)
+    return found
