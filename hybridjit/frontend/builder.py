@@ -449,8 +449,14 @@ class Builder:
         if home is None or home is self.body:
             return
         inside = [enclosing for enclosing in self.around if enclosing.block is home]
-        if not inside or (not loops and isinstance(inside[-1].stmt, (ast.For, ast.While))):
+        if not inside or (not loops and isinstance(inside[-1].stmt, (ast.For, ast.While, ast.Try))):
             return
+        if isinstance(inside[-1].stmt, ast.Try):  # it may be left anywhere, with either
+            raise self.refuse(
+                f"'{web.name}' is given another array, tuple or list inside try, and lives on after",
+                inside[-1].stmt,
+                help="try only what may fail, and give the name its value after it",
+            )
         is_expanded = any(isinstance(outer.stmt, ast.For) for outer in inside[:-1])
         # What follows a divided `if` would have to be translated for each round that is left.
         if is_expanded and isinstance(inside[-1].stmt, ast.If):

@@ -426,3 +426,24 @@ def parts_of_parts_in_loops_of_two_functions(a, n):
     for i in range(2):
         found = part(a, i)
     return found
+
+
+@cases.wrong(ParseError, VECTOR, 2)
+def another_tuple_inside_try(a, n):
+    found = (a * 2, 0)
+    try:
+        k = 10 // n
+        found = (a * k, k)
+    except ZeroDivisionError:
+        pass
+    return found
+
+
+@cases.right(VECTOR, 2, says="after it")
+def another_tuple_inside_try(a, n):
+    k = 2
+    try:
+        k = 10 // n
+    except ZeroDivisionError:
+        pass
+    return (a * k, k)
