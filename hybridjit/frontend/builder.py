@@ -453,7 +453,7 @@ class Builder:
             return
         if isinstance(inside[-1].stmt, ast.Try):  # it may be left anywhere, with either
             raise self.refuse(
-                f"'{web.name}' is given another array, tuple or list inside try, and lives on after",
+                f"'{web.name}' is given another array, tuple or list inside try, and used after it",
                 inside[-1].stmt,
                 help="try only what may fail, and give the name its value after it",
             )

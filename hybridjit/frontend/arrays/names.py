@@ -176,7 +176,7 @@ def _refuse_rebinding(
 
 
 def _check_outlives(build: Builder, value: Value, target: ast.Name) -> None:
-    """Refuse a part of an array whose place or size is known only inside the loop it is taken in."""
+    """Refuse a part of an array whose place or size is known only inside the loop around it."""
     if not isinstance(value, (Array, View)):
         return
     view = view_of(build, value)
