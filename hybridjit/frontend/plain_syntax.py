@@ -259,7 +259,11 @@ class _Writer:
         if not leaves:
             stmt.body = [at_place(round, stmt)]
             return []
-        test = ast.If(ast.UnaryOp(ast.Not(), name_at(flag, stmt)), [round], [])
+        # Rounds that are left out do not change what the loop counts with: it may be read later.
+        item, target = self.fresh("item"), stmt.target
+        stmt.target = at_place(ast.Name(item, ast.Store()), target)
+        bind = at_place(ast.Assign([target], name_at(item, target)), target)
+        test = ast.If(ast.UnaryOp(ast.Not(), name_at(flag, stmt)), [bind, round], [])
         stmt.body = [at_place(test, stmt)]
         return [assign_at(flag, ast.Constant(False), stmt)]
 

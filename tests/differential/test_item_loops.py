@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.errors import ParseError
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -181,3 +182,85 @@ def test_agrees_with_python(case: tuple[Any, ...]):
     function, *args = case
     kernel: Any = hybrid.script(function)
     assert_agree(kernel, args)
+
+
+# what a loop over a tuple counts with, after a break
+
+
+@hybrid.script
+def left_at_a_number(a: Any, n: Any) -> Any:
+    for k in (1, 2, 3):
+        if k == n:
+            break
+    return a * k
+
+
+@hybrid.script
+def left_at_a_pair(a: Any, n: Any) -> Any:
+    for (i, j), k in (((0, 1), 2), ((3, 4), 5), ((6, 7), 8)):
+        if k > n + j - i:
+            break
+    return a * k + i - j
+
+
+@hybrid.script
+def left_twice(a: Any, n: Any) -> Any:
+    total, k = 0, 7
+    for i in range(len(a)):
+        for k in (-1, 1, 5):
+            if k * i == n:
+                break
+            total += k
+        total += 100 * k
+    return total, k
+
+
+@hybrid.script
+def left_from_inside(a: Any, n: Any) -> Any:
+    for i in (1, 2, 3):
+        for k in [4, 5.5, 6]:
+            if i + k >= n + 5:
+                break
+        else:
+            continue
+        break
+    return a * i + k
+
+
+@hybrid.script
+def left_by_an_error(a: Any, n: Any) -> Any:
+    found = a[:1] * 0
+    for k in (1, 2, 3):
+        scaled = lambda x: x * k  # noqa: B023, E731
+        try:
+            found = found + 1 // (k - n)
+        except ZeroDivisionError:
+            break
+    return found, scaled(a)
+
+
+LEFT = (left_at_a_number, left_at_a_pair, left_twice, left_from_inside, left_by_an_error)
+
+
+@pytest.mark.parametrize("kernel", LEFT, ids=lambda kernel: kernel.__name__)
+def test_after_a_break_the_item_is_that_of_the_last_round(kernel: Any) -> None:
+    for size, n in ((3, 1), (3, 2), (4, 3), (1, 0), (5, 9)):
+        assert_agree(kernel, [np.arange(size) * 0.5, n])
+
+
+def test_functions_and_arrays_of_the_last_round() -> None:
+    def function(a: Any, n: Any) -> Any:
+        for f in (np.sin, np.cos, np.tan):
+            if f(n) < 0:
+                break
+        return f(a)
+
+    def array(a: Any, n: Any) -> Any:
+        for x in (a, a + 1):
+            if x.sum() > n:
+                break
+        return x
+
+    for script in (function, array):
+        with pytest.raises(ParseError, match=r"stands for .* and cannot become"):
+            hybrid.script(script)(np.arange(3.0), 2.0)
