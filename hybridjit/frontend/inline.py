@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
@@ -384,7 +384,23 @@ def _result(build: Builder, stmts: list[Stmt], goes_on: bool, name: str, node: a
     if len(returns) == 1 and stmts[-1] is returns[0]:
         build.body.extend(stmts[:-1])
         return _fresh(build, returns[0].value, stmts)
-    return several_returns(build, stmts, returns, name, node)
+    result = several_returns(build, stmts, returns, name, node)
+    return _as_returned(result, [site.value for site in returns])
+
+
+def _as_returned(result: Value, values: Sequence[Value]) -> Value:
+    """A result with what all returns agree on: it is a list, or its items have names."""
+    tuples = [value for value in values if isinstance(value, Items)]
+    if not isinstance(result, Items) or len(tuples) < len(values):
+        return result
+    first, *others = tuples
+    items = (
+        _as_returned(item, [t.items[k] for t in tuples]) for k, item in enumerate(result.items)
+    )
+    made = replace(result, items=tuple(items), is_list=all(t.is_list for t in tuples))
+    if any((other.fields, other.maker) != (first.fields, first.maker) for other in others):
+        return made
+    return replace(made, fields=first.fields, maker=first.maker)
 
 
 def _fresh(build: Builder, value: Value, stmts: list[Stmt]) -> Value:

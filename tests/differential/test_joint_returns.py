@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from tests.support.array_results import assert_agree
 from tests.support.oracle import run_all_ways
 
 Values = Any
@@ -164,3 +165,67 @@ def test_program(function: Callable[..., Any]) -> None:
         for size in (1, 2, 5):
             run_all_ways(kernel, (np.linspace(0.25, 4, size), number), joined=True)
         run_all_ways(kernel, (np.arange(1.0, 11.0)[::-2], number), joined=True)
+
+
+class Found(NamedTuple):
+    values: Values
+    place: int
+
+
+class Search(NamedTuple):
+    found: Found
+    is_done: bool
+
+
+def _scaled(a: Values, n: int) -> Found:
+    if n > 1:
+        return Found(a * n, n)
+    return Found(a, 0)
+
+
+def _searched(a: Values, n: int) -> Search:
+    for k in range(3):
+        scaled = a * k
+        if k == n:
+            return Search(Found(scaled, k), True)
+    return Search(_scaled(a, n), False)
+
+
+def _in_a_list(a: Values, n: int) -> list[Values]:
+    if n > 1:
+        return [a * n, a.sum()]
+    return [a, a.max()]
+
+
+def names_are_read(a: Values, n: int) -> Values:
+    search = _searched(a, n)
+    return search.found.values * search.found.place + search.is_done
+
+
+def names_are_carried(a: Values, n: int) -> Values:
+    found = Found(a, n)
+    for k in range(3):
+        found = _scaled(found.values, found.place + k)
+    return found.values + found.place
+
+
+@pytest.mark.parametrize("function", [names_are_read, names_are_carried], ids=lambda f: f.__name__)
+def test_items_keep_their_names(function: Callable[..., Any]) -> None:
+    kernel = hybrid.script(function)
+    for number in range(5):
+        for size in (0, 1, 5):
+            assert_agree(kernel, (np.linspace(0.25, 4, size), number))
+
+
+@pytest.mark.parametrize("function", [_scaled, _searched, _in_a_list], ids=lambda f: f.__name__)
+def test_the_caller_is_given_what_was_returned(function: Callable[..., Any]) -> None:
+    @hybrid.script
+    def called(a: Values, n: int) -> Any:
+        return function(a, n)
+
+    for number in range(4):
+        a = np.arange(3.0)
+        expected = function(a, number)
+        for result in (called.interpret(a, number), called(a, number)):
+            assert type(result) is type(expected)
+            assert repr(result) == repr(expected)
