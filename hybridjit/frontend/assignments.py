@@ -100,7 +100,7 @@ def assign(build: Builder, stmt: ast.Assign) -> None:
     """`x = value`, `a[i] = value`, `x, y = values`, `x = y = value`."""
     value = _right_hand_side(build, stmt.targets[0], stmt.value)
     if len(stmt.targets) > 1:
-        value = _frozen(build, value, "t", stmt)
+        value = frozen(build, value, "t", stmt)
     for target in stmt.targets:
         _assign_to(build, target, value, stmt)
 
@@ -149,9 +149,9 @@ def _unpack(build: Builder, targets: Sequence[ast.expr], value: Value, stmt: ast
             help="give as many values as there are names",
         )
     # The whole right side is computed before any target changes: `x, y = y, x`.
-    frozen = _frozen(build, value, "t", stmt)
-    assert isinstance(frozen, Items)
-    for target, item in zip(targets, frozen.items, strict=True):
+    computed = frozen(build, value, "t", stmt)
+    assert isinstance(computed, Items)
+    for target, item in zip(targets, computed.items, strict=True):
         _assign_to(build, target, item, stmt)
 
 
@@ -180,14 +180,14 @@ def rows_of(build: Builder, value: AnyArray, node: ast.AST) -> list[Value]:
     return [element_or_part(build, row, node) for row in rows]
 
 
-def _frozen(build: Builder, value: Value, name: str, stmt: ast.stmt) -> Value:
+def frozen(build: Builder, value: Value, name: str, stmt: ast.AST) -> Value:
     """`value` as it is now, whatever is stored afterwards."""
     span = build.span(stmt)
     match value:
         case Scalar():
             return build.let(value, name, span)
         case Items(items):
-            kept_items = tuple(_frozen(build, item, name, stmt) for item in items)
+            kept_items = tuple(frozen(build, item, name, stmt) for item in items)
             return replace(value, items=kept_items)
         case Array(buffer, indices) if indices:
             kept = (build.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
@@ -209,7 +209,7 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     if isinstance(value, ArrayExpr):
         value = whole(build, value, span)
     if web in build.frame.tuples:
-        assign_tuple(build, web, _frozen(build, value, target.id, stmt), target)
+        assign_tuple(build, web, frozen(build, value, target.id, stmt), target)
         if isinstance(bound, Variable):
             raise Skip  # what the variables hold is known from the next round on
         return
@@ -221,7 +221,7 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         return
     if web.is_mutable:
         # The items of a tuple are computed here, whatever becomes of what they are read from.
-        value = _frozen(build, value, target.id, stmt) if isinstance(value, Items) else value
+        value = frozen(build, value, target.id, stmt) if isinstance(value, Items) else value
         rebind(build, web, value, target)
         note_name(build, target.id, value, span)
         return
@@ -229,7 +229,7 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         declared = _annotated_type(build, target.id)
         if declared is not None and not declared.weak:
             value = Scalar(store_value(value, declared.dtype, span), declared)
-    kept = build.frame.bindings[web] = _frozen(build, value, target.id, stmt)
+    kept = build.frame.bindings[web] = frozen(build, value, target.id, stmt)
     note_name(build, target.id, kept, span)
 
 
@@ -254,7 +254,7 @@ def _store(build: Builder, target: ast.Subscript, value: Value, stmt: ast.stmt) 
     node = _value_node(stmt)
     items = _list_in(build, target)
     if items is not None:
-        store_item(build, items, target, _frozen(build, value, "t", stmt))
+        store_item(build, items, target, frozen(build, value, "t", stmt))
         return
     if isinstance(value, Items):
         _store_items(build, target, value, stmt)
@@ -274,7 +274,7 @@ def _store(build: Builder, target: ast.Subscript, value: Value, stmt: ast.stmt) 
 def _store_items(build: Builder, target: ast.Subscript, value: Items, stmt: ast.stmt) -> None:
     """`a[i:j] = x, y`: each number is converted to the type of the array by itself."""
     node = _value_node(stmt)
-    kept = _frozen(build, value, "t", stmt)
+    kept = frozen(build, value, "t", stmt)
     part = _target(build, target)
     if not part.shape and part.mask is None:
         build.as_scalar(value, node)  # refuses it

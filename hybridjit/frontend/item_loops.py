@@ -13,7 +13,7 @@ from hybridjit.frontend.arrays.elementwise import require_size
 from hybridjit.frontend.arrays.lists import item_at, length, refuse_empty
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, fixed_index, materialize
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
-from hybridjit.frontend.assignments import assign_name, rows_of
+from hybridjit.frontend.assignments import assign_name, frozen, rows_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, refuse_keyword
 from hybridjit.frontend.expansion import check_rounds, expand, loop_bounds, refuse_items
@@ -187,7 +187,8 @@ def _walk(build: Builder, node: ast.expr) -> Walk:
             return _range(build, node)
     value = build.evaluate(node)
     if isinstance(value, Items):
-        items = value.items
+        # All items are computed before the first round, which may change what they are read from.
+        items = tuple(frozen(build, item, "item", node) for item in value.items)
         return Walk(Const(len(items)), lambda at: items[constant(at) or 0], is_tuple=True)
     if isinstance(value, GrowingList):
         size = length(build, value, node)

@@ -264,3 +264,64 @@ def test_functions_and_arrays_of_the_last_round() -> None:
     for script in (function, array):
         with pytest.raises(ParseError, match=r"stands for .* and cannot become"):
             hybrid.script(script)(np.arange(3.0), 2.0)
+
+
+# the items of a tuple are computed before the first round
+
+
+@hybrid.script
+def counts_with_what_it_reads(a: Any, n: Any) -> Any:
+    total, k = 0, n + 1
+    for k in (4, k, k * 10, 2):  # noqa: B020
+        total = total * 3 + k
+    return total, k
+
+
+@hybrid.script
+def changes_what_items_are_read_from(a: Any, n: Any) -> Any:
+    total = 0.0
+    for x, (y, z) in ((a[0], (n, a[-1])), (a[0] + n, (a[-1], n * 2)), (n, (n, n))):
+        n += 1
+        a[0] += y
+        a[-1] -= z
+        total = total * 2 + x
+    return total
+
+
+@hybrid.script
+def changes_arrays_of_items(a: Any, n: Any) -> Any:
+    b = a * 2
+    for x in [a + n, b[::-1] - 1, b]:
+        b[:] = x
+        a += 1
+    return a, b
+
+
+@hybrid.script
+def changes_items_beside_others(a: Any, n: Any) -> Any:
+    total, k = 0.0, n
+    for i, (x, k) in enumerate(zip((1, k, k + 1), (k + 5, n, k), strict=True)):  # noqa: B020
+        n += x
+        total = total * 2 + i * n + k
+    return total
+
+
+@hybrid.script
+def exchanges_arrays(a: Any, n: Any) -> Any:
+    b = a + n
+    for x in (a, b, a):
+        a, b = b, a
+        b += x
+    return a, b
+
+
+COMPUTED = (
+    *(counts_with_what_it_reads, changes_what_items_are_read_from, changes_arrays_of_items),
+    *(changes_items_beside_others, exchanges_arrays),
+)
+
+
+@pytest.mark.parametrize("kernel", COMPUTED, ids=lambda kernel: kernel.__name__)
+def test_items_are_computed_before_the_first_round(kernel: Any) -> None:
+    for size, n in ((1, 1), (3, 2), (17, 0), (70, 5)):
+        assert_agree(kernel, [np.arange(size) * 0.5, n])
