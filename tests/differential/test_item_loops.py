@@ -224,14 +224,17 @@ def left_from_inside(a: Any, n: Any) -> Any:
         else:
             continue
         break
-    return a * i + k
+    return a * i + k  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 @hybrid.script
 def left_by_an_error(a: Any, n: Any) -> Any:
     found = a[:1] * 0
     for k in (1, 2, 3):
-        scaled = lambda x: x * k  # noqa: B023, E731
+
+        def scaled(x: Any) -> Any:
+            return x * k  # noqa: B023
+
         try:
             found = found + 1 // (k - n)
         except ZeroDivisionError:
