@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from random import Random
 
 import numpy as np
@@ -70,9 +71,17 @@ for i in range(6):
 if k > 3:
     return c
 """
+SPLIT = """
+for i_0 in range(3):
+    for j_0 in range(5):
+        for i_1 in range(2):
+            c[i_0 * 2 + i_1, j_0] = a[i_1, j_0]
+for i in range(6):
+    c[i, 0] = c[5 - i, 1]
+"""
 
 
-@pytest.mark.parametrize("body", [PLAIN, ROWS, BRANCHES, INNER_JUMPS, CHECKED])
+@pytest.mark.parametrize("body", [PLAIN, ROWS, BRANCHES, INNER_JUMPS, CHECKED, SPLIT])
 def test_what_is_set(body: str) -> None:
     assert is_set(body)
 
@@ -106,6 +115,10 @@ NOT_SET = {
     "a while loop": f"while k > 3:{PLAIN}".replace("\n", "\n    "),
     "a loop around": f"for t in range(k):{PLAIN}".replace("\n", "\n    "),
     "nothing": "",
+    "a part of a block": SPLIT.replace("c[i_0 * 2 + i_1, j_0] =", "s ="),
+    "blocks with gaps": SPLIT.replace("range(2)", "range(1)"),
+    "blocks from 1 on": SPLIT.replace("i_0 * 2 + i_1", "i_0 * 2 + i_1 + 1"),
+    "another block": SPLIT.replace("a[i_1, j_0]", "a[i_1, j_0]\n            s = c[i_0, j_0]"),
 }
 
 
@@ -118,6 +131,23 @@ def test_each_output_is_proved_on_its_own() -> None:
     made = 'c = output_tensor((6, 5), "float64")\nd = output_tensor((6,), "float64")'
     func = parsed(f"{made}{PLAIN}\nreturn c, d")
     assert [buffer.name for buffer in find_set_outputs(func)] == ["c"]
+
+
+def test_indices_in_digits() -> None:
+    """Three loops make an index: it is proved only where it takes all values."""
+    factors, extents = itertools.permutations((1, 2, 3, 4, 6), 3), [1, 2, 3]
+    drawn = Random(0).sample([*itertools.product(factors, itertools.product(*[extents] * 3))], 90)
+    proved = 0
+    for steps, counts in [*drawn, ((6, 1, 2), (3, 2, 3)), ((1, 4, 2), (2, 3, 2))]:
+        reached = [range(0, step * n, step) for step, n in zip(steps, counts, strict=True)]
+        values = sorted(map(sum, itertools.product(*reached)))
+        nest = [f"{'    ' * k}for v{k} in range({n}):" for k, n in enumerate(counts)]
+        index = " + ".join(f"v{k} * {step}" for k, step in enumerate(steps))
+        body = "\n".join([*nest, f"            c[{index}] = 1.0"])
+        found = is_set(body, f"({values[-1] + 1},)")
+        assert not found or values == [*range(len(values))], body
+        proved += found
+    assert proved > 2
 
 
 # Proofs against the interpreter, which knows which elements are set
