@@ -28,13 +28,13 @@ from hybridjit.runtime.arguments import (
     holds_tensors,
     read_signature,
     spec_of_argument,
-    store_results,
 )
 from hybridjit.runtime.brought_arrays import as_arrays
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.generators import LentGenerators
+from hybridjit.runtime.out_arrays import store_results
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.specializations import Specializations
 from hybridjit.runtime.translation import Request, Summary
@@ -480,15 +480,15 @@ class Kernel(NativeCallable, Generic[P, R]):
             if interpret:
                 result = self._specialize(specs).interpret(flatten(specs, values))
             else:
-                result = self._run(specs, values)
+                result = self._run(specs, values, out)
         return result if out is None else store_results(result, out)
 
-    def _run(self, specs: tuple[Spec, ...], values: list[Any]) -> object:
+    def _run(self, specs: tuple[Spec, ...], values: list[Any], out: object) -> object:
         """Run native code, and let the dispatcher have calls like this one."""
         specialization = self._select(specs)
         flat = flatten(specs, values)
         layout, native = specialization.prepare(flat)
-        result = native(flat)
+        result = native(flat, out)
         self.learn(CallShape(self.signature, specs, values, specialization, layout, native))
         return result
 

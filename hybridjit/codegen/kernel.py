@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
+from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.traffic import is_large
 from hybridjit.codegen.emit.allocation import clear, contiguous
@@ -40,7 +41,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
-from hybridjit.ir.stmt import Print, Return
+from hybridjit.ir.stmt import Print, Return, Stmt, flat_stmts
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -52,13 +53,18 @@ Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters
 
 @record(eq=False)
 class KernelModule:
-    """The LLVM text of a kernel, how it is called, and what its failures and callbacks mean."""
+    """The LLVM text of a kernel, how it is called, and what its failures and callbacks mean.
+
+    `is_settled` when it begins with its outputs: from then on nothing but a signal ends it early,
+    and no function of somebody else runs.
+    """
 
     text: str
     convention: Convention
     sites: tuple[Site, ...]
     callbacks: Mapping[str, ExternCall | Print]
     known: tuple[str, ...]
+    is_settled: bool
 
 
 @record(eq=False)
@@ -107,6 +113,7 @@ def emit_kernel(
         runs_parallel=layout.is_disjoint and not standalone and has_pool(target.triple),
         given=frozenset(func.buffers),
         given_away=find_given_away(func),
+        first_use=_find_first_use(func),
         doubtful=find_unassigned_reads(func),
         fills_unset=extras.fills_unset,
         lines=SourceLines(module, func.name, func.span) if extras.has_lines else None,
@@ -126,8 +133,14 @@ def emit_kernel(
     _emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
+    is_settled = not _calls_others(func) and _only_signals(emitter)
     return KernelModule(
-        text, call, tuple(emitter.sites), emitter.callbacks, tuple(sorted(emitter.known))
+        text,
+        call,
+        tuple(emitter.sites),
+        emitter.callbacks,
+        tuple(sorted(emitter.known)),
+        is_settled,
     )
 
 
@@ -136,6 +149,23 @@ def find_given_away(func: PrimFunc) -> frozenset[Buffer]:
     returns = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, Return))
     values = (value for stmt in returns for value in stmt.values)
     return frozenset(value.buffer for value in values if isinstance(value, BufferRef))
+
+
+def _find_first_use(func: PrimFunc) -> Stmt | None:
+    """The statement of the body, itself in no loop, that is the first to use an output."""
+    outputs = frozenset(func.outputs)
+    stmts = flat_stmts(func.body)
+    return next((stmt for stmt in stmts if outputs & find_footprint(stmt).names), None)
+
+
+def _only_signals(emitter: Emitter) -> bool:
+    """Whether all that can end a run early, once an output is in use, are signals."""
+    later = emitter.sites[emitter.sites_before_outputs :]
+    return all(site.failure in (Failure.PYTHON, Failure.FORKED) for site in later)
+
+
+def _calls_others(func: PrimFunc) -> bool:
+    return any(isinstance(node, ExternCall | Print) for node in walk(func.body))
 
 
 def _lets_others_touch_arrays(func: PrimFunc) -> bool:

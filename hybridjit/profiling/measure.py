@@ -128,7 +128,14 @@ def make_counted(made: Specialization, layout: Layout, known: Mapping[Var, float
     imports = {**callbacks.addresses, RECORDING: memory.ctypes.data}
     image = emit_object(optimize(module.text, target), target)
     set_outputs = made.compile(layout).code.set_outputs
-    code = Code(image, module.sites, set_outputs, module.known, imports, callbacks)
+    code = Code(
+        image,
+        module.sites,
+        set_outputs,
+        known=module.known,
+        imports=imports,
+        callbacks=callbacks,
+    )
     native = load_native(made.header, layout, code)
     return Counted(native, memory, timers, {slot: number for number, slot in numbers.items()})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
@@ -171,7 +170,7 @@ def _spec_of_object(name: str, value: object) -> Spec:
         state = vars(value).items()
         return _record_spec(name, value, tuple(key for key, item in state if _is_supported([item])))
     raise ArgumentError(
-        f"argument '{name}' is {_a_value(value)}; "
+        f"argument '{name}' is {a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",
         help=_conversion_help(name, value),
     )
@@ -243,7 +242,8 @@ def _conversion_help(name: str, value: object) -> str | None:
     return f"pass columns of numbers, or convert it with np.asarray({name}, float)"
 
 
-def _a_value(value: object) -> str:
+def a_value(value: object) -> str:
+    """What a value is, in a sentence."""
     name = type_name(value)
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
@@ -433,49 +433,6 @@ def _elements_collide(array: NDArray[Any]) -> bool:
         steps = np.arange(extent, dtype=np.int64) * stride
         offsets = (offsets[:, None] + steps).ravel()
     return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
-
-
-def store_results(result: object, out: object) -> object:
-    """Copy the results of a call into the arrays that the caller gave with `out=`."""
-    arrays = [item for item in _items(result) if is_array(item)]
-    given = _items(out)
-    if len(arrays) != len(given):
-        raise ArgumentError(
-            f"the kernel returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
-            f"but out= has {len(given)}"
-        )
-    targets = [_target(array, as_arrays(item)) for array, item in zip(arrays, given, strict=True)]
-    _check_disjoint(targets)
-    for array, target in zip(arrays, targets, strict=True):
-        target[...] = array
-    stored = {id(array): target for array, target in zip(arrays, given, strict=True)}
-    final = tuple(stored.get(id(item), item) for item in _items(result))
-    return final if isinstance(result, tuple) else final[0]
-
-
-def _items(value: object) -> Sequence[object]:
-    return value if is_sequence(value) else (value,)
-
-
-def _target(array: NDArray[Any], target: object) -> NDArray[Any]:
-    if not is_array(target):
-        raise ArgumentError(f"out= must be an array, got {_a_value(target)}")
-    if target.shape != array.shape or target.dtype != array.dtype:
-        raise ArgumentValueError(
-            f"out= must be a {array.dtype} array of shape {array.shape}, "
-            f"got {target.dtype} of shape {target.shape}"
-        )
-    if not target.flags.writeable:
-        raise ArgumentValueError("out= is read-only")
-    if overlaps_itself(target):
-        raise ArgumentValueError("some elements of out= share memory")
-    return target
-
-
-def _check_disjoint(targets: Sequence[NDArray[Any]]) -> None:
-    for a, b in itertools.combinations(targets, 2):
-        if overlap(a, b):
-            raise ArgumentValueError("two arrays of out= share memory")
 
 
 def overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:

@@ -167,8 +167,16 @@ def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
     set_outputs = tuple(k for k, buffer in enumerate(func.outputs) if buffer in are_set)
+    direct_outputs = set_outputs if module.is_settled and not callbacks.addresses else ()
     return Code(
-        image, module.sites, set_outputs, module.known, callbacks.addresses, callbacks, stages
+        image,
+        module.sites,
+        set_outputs,
+        direct_outputs,
+        module.known,
+        callbacks.addresses,
+        callbacks,
+        stages,
     )
 
 

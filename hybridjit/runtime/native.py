@@ -32,6 +32,7 @@ from hybridjit.runtime.failures import make_exception
 from hybridjit.runtime.freed_memory import keep_freed_memory
 from hybridjit.runtime.given_arrays import receive
 from hybridjit.runtime.lent_memory import hold
+from hybridjit.runtime.out_arrays import find_direct
 
 if TYPE_CHECKING:
     from hybridjit.frontend.library import numpy_sorts
@@ -47,8 +48,10 @@ else:
 class Code:
     """Object code, what its failures mean, and the addresses of what it calls in this process.
 
-    `set_outputs` are the numbers of the outputs whose elements it sets before it reads any, `known`
-    the symbols of functions that every process finds.
+    `set_outputs` are the numbers of the outputs whose elements it sets before it reads any. Of
+    these, `direct_outputs` may lie in arrays of the caller: no error leaves one half written, and
+    nobody else looks at it meanwhile. `known` are the symbols of functions that every process
+    finds.
     `callbacks` are behind the addresses, and must live as long as the code. `seconds` tells how
     long it took to make, by stage.
     """
@@ -56,6 +59,7 @@ class Code:
     image: bytes = field(repr=False)
     sites: tuple[Site, ...]
     set_outputs: tuple[int, ...] = ()
+    direct_outputs: tuple[int, ...] = ()
     known: tuple[str, ...] = ()
     imports: Mapping[str, int] = field(default_factory=dict[str, int])
     callbacks: object = None
@@ -78,15 +82,20 @@ def find_code(key: bytes, root: Span | None) -> Code | None:
     if entry is None:
         return None
     sites = decode_sites(entry.meta["sites"], root)
-    set_outputs, known = (tuple(entry.meta[name]) for name in ("set_outputs", "known"))
-    return Code(entry.object_code, sites, set_outputs, known)
+    names = ("set_outputs", "direct_outputs", "known")
+    are_set, are_direct, known = (tuple(entry.meta[name]) for name in names)
+    return Code(entry.object_code, sites, are_set, are_direct, known)
 
 
 def keep_code(key: bytes, code: Code, root: Span | None) -> None:
     """Keep code for later processes, unless it calls something in this one."""
     if code.is_kept and is_unchanged():
-        sites = encode_sites(code.sites, root)
-        meta = {"sites": sites, "set_outputs": code.set_outputs, "known": code.known}
+        meta = {
+            "sites": encode_sites(code.sites, root),
+            "set_outputs": code.set_outputs,
+            "direct_outputs": code.direct_outputs,
+            "known": code.known,
+        }
         active_store().save(key, meta, code.image)
 
 
@@ -103,10 +112,16 @@ class NativeKernel:
     gather: Callable[[Frame], object]
     arrays: tuple[int, ...]  # their slots in the frame
     given: tuple[ScalarResult | ArrayResult, ...]  # the results that the code hands over
+    direct: tuple[int, ...]  # the slots of its results, if they may be arrays of the caller
 
-    def __call__(self, args: Sequence[Any]) -> object:
-        """Run on arguments that have the types and the layout of the kernel."""
+    def __call__(self, args: Sequence[Any], out: object = None) -> object:
+        """Run on arguments that have the types and the layout of the kernel.
+
+        The results are in the arrays of `out` if the code can write to them, else in new ones.
+        """
         frame = self.begin(args)
+        if out is not None and self.direct:
+            self._use(frame, out)
         record = (ctypes.c_int64 * RECORD_WORDS)()
         held = hold([frame[slot] for slot in self.arrays])
         record[HELD] = ctypes.addressof(held)
@@ -118,6 +133,14 @@ class NativeKernel:
             self.fail(status, record)
         frame[RESULTS] = receive(self.given, (result[0] for result in results))
         return self.gather(frame)
+
+    def _use(self, frame: Frame, out: object) -> None:
+        """Let the arrays of the caller take the place of the new ones, if that can be."""
+        inputs = [frame[slot] for slot in self.arrays if slot not in self.direct]
+        targets = find_direct(out, [frame[slot] for slot in self.direct], inputs)
+        if targets is not None:
+            for slot, target in zip(self.direct, targets, strict=True):
+                frame[slot] = target
 
     def fail(self, status: int, words: Any) -> NoReturn:
         """Raise the error that a run ended with: its number, and the words that it left."""
@@ -150,7 +173,17 @@ def attach_native(func: Header, layout: Layout, code: Code, library: Library) ->
         compile_results(func, scope),
         tuple(scope.slot(buffer) for buffer in call.buffers),
         tuple(result for result in func.returns or () if not isinstance(result, Buffer)),
+        _find_direct_slots(func, code, scope),
     )
+
+
+def _find_direct_slots(func: Header, code: Code, scope: Scope) -> tuple[int, ...]:
+    """The slots of the arrays that are returned, in their order, if all may be the caller's."""
+    direct = [func.outputs[number] for number in code.direct_outputs]
+    arrays = [result for result in func.returns or () if not isinstance(result, ScalarResult)]
+    slots = tuple(scope.slot(array) for array in arrays if array in direct)
+    is_plain = func.nesting is None and len(set(slots)) == len(arrays)
+    return slots if is_plain else ()
 
 
 def _compile_passing(call: Convention, scope: Scope) -> Callable[[Frame], list[int]]:

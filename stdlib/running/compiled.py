@@ -14,6 +14,7 @@ from hybridjit.record import record
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.modules.built_function import BuiltFunction
 from hybridjit.runtime.modules.module import Module, build
+from hybridjit.scalars.kinds import is_array
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.coalescing import coalesce
 from hybridjit.stdlib.running.operands import Operand, stand_in
@@ -62,12 +63,28 @@ class Compiled:
         """What runs."""
         return self.code.functions[0]
 
-    def run(self, values: Sequence[Any]) -> tuple[Any, CallShape | None]:
-        """The results for arrays and numbers, and the call as it ran natively, if it did."""
-        result, ran = self.function.run(self.arguments(values), {})
-        if self.result_shape is not None:
-            result.resize(self.result_shape, refcheck=False)  # its own elements, all of them
+    def run(self, values: Sequence[Any], out: object = None) -> tuple[Any, CallShape | None]:
+        """The results for arrays and numbers, and the call as it ran natively, if it did.
+
+        They are in the arrays of `out` if the code can write to them.
+        """
+        result, ran = self.function.run(self.arguments(values), {}, self._as_seen(out))
+        if self.result_shape is None:
+            return result, ran
+        if result.base is not None:
+            return result.reshape(self.result_shape), ran
+        result.resize(self.result_shape, refcheck=False)  # its own elements, all of them
         return result, ran
+
+    def _as_seen(self, out: object) -> object:
+        """The array of the caller in the shape in which the code sees it, None if it has none."""
+        if self.result_shape is None or out is None:
+            return out
+        if not is_array(out) or out.shape != self.result_shape or not out.flags.c_contiguous:
+            return None
+        sizes = self.function.specialization.header.outputs[0].shape
+        whole: Any = out
+        return whole.reshape([int(size.value.real) for size in sizes if isinstance(size, Const)])
 
     def seen(self, values: Sequence[Any]) -> dict[Buffer, Shape]:
         """The shapes in which callers see arrays that the code sees in others."""

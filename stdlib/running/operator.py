@@ -38,11 +38,11 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
-from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.modules.module import Module
+from hybridjit.runtime.out_arrays import store_results
 from hybridjit.scalars.specs import ArraySpec, ConstantSpec, Spec, TupleSpec
 from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.schedule import Schedule
@@ -211,7 +211,7 @@ class Operator(_Defined, NativeCallable):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # Calls like earlier ones do not come here: the dispatcher runs them.
         out = kwargs.pop("out", None) if self._takes_out else None
-        result = self._call(args, kwargs)
+        result = self._call(args, kwargs, out)
         if out is None:
             return result
         if isinstance(result, Tensor):
@@ -221,23 +221,23 @@ class Operator(_Defined, NativeCallable):
             )
         return store_results(result, out)
 
-    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any], out: object) -> Any:
         key, values = self._read_call(args, kwargs)
         compiled = self._find(key)
         if compiled is None:
-            return self._first_call(args, kwargs)
-        return self._run(compiled, values, args, kwargs)
+            return self._first_call(args, kwargs, out)
+        return self._run(compiled, values, (args, kwargs), out)
 
     def _run(
         self,
         compiled: Compiled,
         values: Sequence[Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
+        given: tuple[Sequence[Any], Mapping[str, Any]],
+        out: object,
     ) -> Any:
-        result, ran = compiled.run(values)
+        result, ran = compiled.run(values, out)
         if ran is not None and len(self.native_calls.tables) < MAX_NATIVE:
-            self._learn(args, kwargs, replace(ran, seen=compiled.seen(values)))
+            self._learn(*given, replace(ran, seen=compiled.seen(values)))
         return result
 
     @api_edge
@@ -377,14 +377,14 @@ class Operator(_Defined, NativeCallable):
 
     # -- first calls -------------------------------------------------------------------------------
 
-    def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], out: object) -> Any:
         args, kwargs = self._frozen_options(args, kwargs)
         named = self._bind(args, kwargs)
         operands = self._operands_in(named)
         if self._kind(operands, named) is Tensor:
             return self._define(*args, **kwargs)
         compiled, values = self._compile_frozen(args, kwargs, operands)
-        return self._run(compiled, values, args, kwargs)
+        return self._run(compiled, values, (args, kwargs), out)
 
     def _compile(
         self, args: Sequence[Any], options: Mapping[str, Any]

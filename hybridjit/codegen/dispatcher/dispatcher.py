@@ -16,6 +16,7 @@ from hybridjit.codegen.dispatcher.layout import (
     ARGUMENTS_OFFSET,
     DISPATCH,
     MAX_HELD,
+    MAX_INPUTS,
     MAX_SLOTS,
     MAX_WORDS,
     Api,
@@ -23,8 +24,9 @@ from hybridjit.codegen.dispatcher.layout import (
 )
 from hybridjit.codegen.dispatcher.match import emit_bind, emit_match
 from hybridjit.codegen.dispatcher.object_layout import Head, Offsets
-from hybridjit.codegen.dispatcher.run import MISFIT, VOID, emit_run
-from hybridjit.codegen.dispatcher.words import Word, Words
+from hybridjit.codegen.dispatcher.outputs import MISFIT
+from hybridjit.codegen.dispatcher.run import emit_run
+from hybridjit.codegen.dispatcher.words import VOID, Word, Words
 from hybridjit.codegen.llvm_types import I32, I64
 from hybridjit.target import Target
 
@@ -92,11 +94,11 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     w = Words(module, "attempt", 5)
     table, args, count, names, result = w.args
     slots, words, out = w.room(MAX_SLOTS), w.room(MAX_WORDS), w.room(1)
-    held = w.room(MAX_HELD)
+    held, spans = w.room(MAX_HELD), w.room(2 * MAX_INPUTS)
     w.put(0, out)
     bound = w.b.call(bind, [table, args, count, names, slots, out])
     w.return_if(w.is_zero(bound), _GO_ON)
-    w.return_unless(w.b.call(match, [table, bound, words, held]), _GO_ON)
+    w.return_unless(w.b.call(match, [table, bound, words, held, spans]), _GO_ON)
     owner = w.at(table, Table.OWNER)
     w.call(Api.INC_REF, owner, result=VOID)
     arrays = _hold(w, held)
@@ -104,7 +106,7 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
         _let_go(w, held, arrays, owner)
         _pass_error_on(w, result)
         w.b.ret(w.word(_GIVE_UP))
-    found = w.b.call(run, [table, bound, words, w.at(out), held])
+    found = w.b.call(run, [table, bound, words, w.at(out), held, spans])
     w.put(found, result)
     _let_go(w, held, arrays, owner)
     w.return_if(w.is_equal(found, MISFIT), _GIVE_UP)

@@ -258,6 +258,7 @@ class Output(IntEnum):
     WORD = 3
     ITEMSIZE = 4
     IS_SET = 5  # nonzero if the kernel sets all elements before it reads any: they need no zeros
+    IS_DIRECT = 6  # nonzero if it may be an array of the caller that shares no memory with others
 
 
 class Returns(IntEnum):

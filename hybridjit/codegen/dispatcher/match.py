@@ -5,7 +5,6 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.dispatcher.layout import (
-    MAX_INPUTS,
     NATIVE_ORDERS,
     Aliasing,
     Api,
@@ -79,14 +78,14 @@ def _bind_names(w: Words, table: Word, given: tuple[Word, Word], places: tuple[W
 
 
 def emit_match(module: ir.Module) -> ir.Function:
-    """`match(table, slots, words, held)`: True if the arguments fit.
+    """`match(table, slots, words, held, spans)`: True if the arguments fit.
 
-    Then `words` is filled in, and `held` with the number of arrays and the arrays.
+    Then `words` is filled in, `held` with the number of arrays and the arrays, and `spans` with
+    the bytes that each input covers if it is an array.
     """
-    w = Words(module, "match", 4, I1)
-    table, slots, words, held = w.args
+    w = Words(module, "match", 5, I1)
+    table, slots, words, held, spans = w.args
     w.put(0, held)
-    spans = w.room(2 * MAX_INPUTS)
     array = emit_match_array(module)
     records = w.at(table, Table.INPUT_RECORDS)
     with w.loop(w.at(table, Table.INPUTS)) as i:
@@ -349,8 +348,8 @@ def _check_aliasing(w: Words, table: Word, spans: Word) -> None:
         pairs = w.at(table, Table.PAIR_RECORDS)
         with w.loop(w.at(table, Table.PAIRS)) as i:
             pair = w.place(pairs, w.b.mul(i, w.word(2)))
-            one, other = (_span(w, spans, w.at(pair, side)) for side in range(2))
-            w.put(w.b.or_(w.at(shared), w.b.zext(_overlap(w, one, other), I64)), shared)
+            one, other = (span_of(w, spans, w.at(pair, side)) for side in range(2))
+            w.put(w.b.or_(w.at(shared), w.b.zext(overlap(w, one, other), I64)), shared)
         is_shared = w.b.not_(w.is_zero(w.at(shared)))
         is_wanted = w.is_equal(mode, Aliasing.SHARED)
         w.return_unless(w.b.icmp_unsigned("==", is_shared, is_wanted), MISS)
@@ -363,16 +362,16 @@ def _check_guards(w: Words, table: Word, spans: Word) -> None:
         guard = w.place(guards, w.b.mul(i, w.word(len(Guard))))
         low = w.load(w.at(guard, Guard.ARRAY), Offsets.ARRAY_DATA)
         captured = low, w.b.add(low, w.at(guard, Guard.BYTES))
-        w.return_if(_overlap(w, captured, _span(w, spans, w.at(guard, Guard.INPUT))), MISS)
+        w.return_if(overlap(w, captured, span_of(w, spans, w.at(guard, Guard.INPUT))), MISS)
 
 
-def _span(w: Words, spans: Word, number: Word) -> tuple[Word, Word]:
+def span_of(w: Words, spans: Word, number: Word) -> tuple[Word, Word]:
     """The first byte of an input, and the one after its last."""
     span = w.place(spans, w.b.mul(number, w.word(2)))
     return w.at(span), w.at(span, 1)
 
 
-def _overlap(w: Words, one: tuple[Word, Word], other: tuple[Word, Word]) -> Word:
+def overlap(w: Words, one: tuple[Word, Word], other: tuple[Word, Word]) -> Word:
     """True if two spans have a byte in common."""
     starts_before = w.b.icmp_unsigned("<", one[0], other[1])
     ends_after = w.b.icmp_unsigned("<", other[0], one[1])

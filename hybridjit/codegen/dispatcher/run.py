@@ -1,4 +1,4 @@
-"""The part of the dispatcher that makes outputs, runs the kernel and makes results of it."""
+"""The part of the dispatcher that runs the kernel and makes what the call returns."""
 
 from __future__ import annotations
 
@@ -7,32 +7,23 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from hybridjit.codegen.dispatcher.layout import (
-    C_CONTIGUOUS,
     MAX_DIMENSIONS,
     MAX_OUTPUTS,
     MAX_RESULTS,
-    MAX_STACK,
     RESULT_WORDS,
-    WARN_ON_WRITE,
-    WRITEABLE,
     Api,
-    Extent,
-    ExtentKind,
-    Output,
     Result,
     ResultKind,
     Returns,
-    Step,
     Table,
 )
 from hybridjit.codegen.dispatcher.object_layout import Offsets
-from hybridjit.codegen.dispatcher.words import Word, Words
+from hybridjit.codegen.dispatcher.out_array import fill_out
+from hybridjit.codegen.dispatcher.outputs import MADE, emit_outputs
+from hybridjit.codegen.dispatcher.words import VOID, Word, Words
 from hybridjit.codegen.llvm_types import DOUBLE, I8, I32, I64
 from hybridjit.codegen.sites import HELD, RECORD_WORDS
 
-VOID = ir.VoidType()
-# No object has this address.
-MISFIT = 1
 # Sizes and estimates are cut here, so that products of two of them do not overflow.
 LARGE_SIZE = 1 << 30
 # Results of so many bytes are copied, in less time than Python takes to make an array around them.
@@ -40,20 +31,20 @@ COPIED_BYTES = 1 << 16
 
 
 def emit_run(module: ir.Module) -> ir.Function:
-    """`run(table, slots, words, out, held)`: the result of the call, 0 with an exception set.
+    """`run(table, slots, words, out, held, spans)`: the result of the call, 0 with an exception.
 
     `out` is the array that takes the result, or 0; MISFIT if it cannot. `held` are the arrays
-    that stay alive; those that the call makes are added.
+    that stay alive; those that the call makes are added. `spans` are the bytes of the inputs.
     """
-    w = Words(module, "run", 5)
-    table, slots, words, out, held = w.args
+    w = Words(module, "run", 6)
+    table, slots, words, out, held, spans = w.args
     outputs, scalars = w.room(MAX_OUTPUTS), w.room(MAX_RESULTS * RESULT_WORDS)
     error = w.room(RECORD_WORDS)
-    make = _emit_outputs(module)
+    make = emit_outputs(module)
     release = _emit_release(module)
     finish = _emit_results(module)
-    w.return_if(w.is_zero(w.b.call(make, [table, words, outputs])), 0)
-    _check_out(w, table, out, outputs)
+    made = w.b.call(make, [table, words, outputs, out, spans])
+    w.return_unless(w.is_equal(made, MADE), made)
     w.put(w.b.add(w.at(table, Table.HITS), w.word(1)), table, Table.HITS)
     with w.loop(w.at(table, Table.SCALAR_RESULTS)) as i:
         place = w.place(scalars, w.b.mul(i, w.word(RESULT_WORDS)))
@@ -72,7 +63,7 @@ def emit_run(module: ir.Module) -> ir.Function:
     final = w.b.phi(I64)
     final.add_incoming(result, good_end)
     final.add_incoming(nothing, bad_end)
-    _drop(w, outputs, w.at(table, Table.OUTPUTS))
+    w.drop(outputs, w.at(table, Table.OUTPUTS))
     w.b.ret(final)
     return w.hide()
 
@@ -89,7 +80,7 @@ def _finish(w: Words, finish: ir.Function, parts: tuple[Word, Word, Word, Word],
     table, _, outputs, _ = parts
     result = w.room(1)
     w.put(0, result)
-    with w.b.if_then(_fill_out(w, table, out, outputs), likely=True):
+    with w.b.if_then(fill_out(w, table, out, outputs), likely=True):
         w.put(w.b.call(finish, parts), result)
     return w.at(result)
 
@@ -152,188 +143,6 @@ def _fail(w: Words, table: Word, status: Word, error: Word) -> Word:
         is_lost = w.b.or_(*map(w.is_zero, numbers))
         with w.b.if_then(w.b.not_(is_lost), likely=True):
             w.put(w.call(Api.CALL, w.at(table, Table.FAIL), arguments), result)
-        w.call(Api.DEC_REF, arguments, result=VOID)
-    return w.at(result)
-
-
-def _drop(w: Words, items: Word, count: Word) -> None:
-    with w.loop(count) as i:
-        w.call(Api.DEC_REF, w.at(items, i), result=VOID)
-
-
-# Outputs
-
-
-def _emit_outputs(module: ir.Module) -> ir.Function:
-    """`outputs(table, words, made)`: make the output arrays; 0 with an exception set."""
-    w = Words(module, "outputs", 3)
-    table, words, made = w.args
-    find_extent = _emit_extent(module)
-    extents = w.room(MAX_DIMENSIONS)
-    records = w.at(table, Table.OUTPUT_RECORDS)
-    with w.loop(w.at(table, Table.OUTPUTS)) as i:
-        record = w.place(records, w.b.mul(i, w.word(len(Output))))
-        ndim = w.at(record, Output.NDIM)
-        with w.loop(ndim) as axis:
-            place = w.b.mul(axis, w.word(len(Extent)))
-            extent = w.place(w.at(record, Output.EXTENTS), place)
-            w.put(w.b.call(find_extent, [extent, words]), extents, axis)
-        descriptor = w.at(record, Output.DESCRIPTOR)
-        w.call(Api.INC_REF, descriptor, result=VOID)  # what makes the array takes it away
-        order = ir.Constant(I32, 0)
-        needs_zeros = w.is_zero(w.at(record, Output.IS_SET))
-        make = w.b.select(needs_zeros, w.api(Api.ARRAY_ZEROS), w.api(Api.ARRAY_EMPTY))
-        array = w.call_address(make, w.b.trunc(ndim, I32), extents, descriptor, order)
-        w.put(array, made, i)
-        with w.b.if_then(w.is_zero(array), likely=False):
-            _drop(w, made, i)
-            w.b.ret(w.word(0))
-        w.put(w.load(array, Offsets.ARRAY_DATA), words, w.at(record, Output.WORD))
-    w.b.ret(w.word(1))
-    return w.hide()
-
-
-def _emit_extent(module: ir.Module) -> ir.Function:
-    """`extent(record, words)`: an extent that is fixed, passed or computed."""
-    w = Words(module, "extent", 2)
-    record, words = w.args
-    value, kind = w.at(record, Extent.VALUE), w.at(record, Extent.KIND)
-    with w.b.if_then(w.is_equal(kind, ExtentKind.FIXED), likely=True):
-        w.b.ret(value)
-    with w.b.if_then(w.is_equal(kind, ExtentKind.FREE), likely=True):
-        w.b.ret(w.at(words, value))
-    stack, depth = w.room(MAX_STACK), w.room(1)
-    w.put(0, depth)
-    with w.loop(w.at(value)) as i:
-        step = w.place(value, w.b.add(w.b.mul(i, w.word(2)), w.word(1)))
-        _run_step(w, step, words, (stack, depth))
-    w.b.ret(w.at(stack))
-    return w.hide()
-
-
-def _run_step(w: Words, step: Word, words: Word, memory: tuple[Word, Word]) -> None:
-    """Pushes leave the stack one higher, operations on two numbers one lower."""
-    stack, depth = memory
-    operand = w.at(step, 1)
-    top = w.place(stack, w.at(depth))
-    under, second, third = (w.b.sub(top, w.word(8 * below)) for below in (1, 2, 3))
-    after, unknown = (w.b.append_basic_block(name) for name in ("after", "unknown"))
-    switch = w.b.switch(w.at(step), unknown)
-    w.b.position_at_end(unknown)
-    w.b.ret(w.word(-1))  # a negative size: an error, and no harm
-    for kind in (Step.CONSTANT, Step.WORD):
-        with w.case(switch, kind, after):
-            w.put(operand if kind is Step.CONSTANT else w.at(words, operand), top)
-            w.put(w.b.add(w.at(depth), w.word(1)), depth)
-    for kind, compute in _operations(w).items():
-        with w.case(switch, kind, after):
-            w.put(compute(w.at(second), w.at(under)), second)
-            w.put(w.b.sub(w.at(depth), w.word(1)), depth)
-    with w.case(switch, Step.DIVIDE, after):
-        number = w.at(under)
-        remainder = w.b.srem(number, operand)
-        quotient = w.b.sdiv(number, operand)
-        lower = w.b.sub(quotient, w.word(1))
-        w.put(w.b.select(w.is_less(remainder, 0), lower, quotient), under)
-    with w.case(switch, Step.CHOOSE, after):
-        chosen = w.b.select(w.is_zero(w.at(third)), w.at(under), w.at(second))
-        w.put(chosen, third)
-        w.put(w.b.sub(w.at(depth), w.word(2)), depth)
-    w.b.position_at_end(after)
-
-
-def _operations(w: Words) -> dict[Step, Callable[[Word, Word], Word]]:
-    return {
-        Step.ADD: w.b.add,
-        Step.SUBTRACT: w.b.sub,
-        Step.MULTIPLY: w.b.mul,
-        Step.LEAST: lambda a, b: w.b.select(w.is_less(a, b), a, b),
-        Step.GREATEST: lambda a, b: w.b.select(w.is_less(a, b), b, a),
-        Step.LESS: lambda a, b: w.b.zext(w.is_less(a, b), I64),
-        Step.EQUAL: lambda a, b: w.b.zext(w.is_equal(a, b), I64),
-    }
-
-
-def _check_out(w: Words, table: Word, out: Word, outputs: Word) -> None:
-    """Give up, before anything has happened, unless `out` is like the first output."""
-    with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
-        fits = _fits(w, out, w.at(outputs))
-        with w.b.if_then(w.b.not_(fits), likely=False):
-            _drop(w, outputs, w.at(table, Table.OUTPUTS))
-            w.b.ret(w.word(MISFIT))
-
-
-def _fits(w: Words, out: Word, made: Word) -> Word:
-    """True if the elements of `made`, a new array, can be copied to `out` as they lie."""
-    fits = w.room(1)
-    w.put(0, fits)
-    with w.b.if_then(w.is_equal(w.type_of(out), w.api(Api.ARRAY_TYPE))):
-        w.put(w.b.zext(_is_like(w, out, made), I64), fits)
-    ndim = w.load_int(made, Offsets.ARRAY_NDIM)
-    with w.b.if_then(w.b.not_(w.is_zero(w.at(fits)))), w.loop(ndim) as axis:
-        theirs, ours = (w.at(w.load(array, Offsets.ARRAY_EXTENTS), axis) for array in (out, made))
-        with w.b.if_then(w.b.not_(w.is_equal(theirs, ours))):
-            w.put(0, fits)
-    return w.b.not_(w.is_zero(w.at(fits)))
-
-
-def _is_like(w: Words, out: Word, made: Word) -> Word:
-    """True if `out` can take the elements of `made`, a new array, except for its extents."""
-    mask, wanted = C_CONTIGUOUS | WRITEABLE | WARN_ON_WRITE, C_CONTIGUOUS | WRITEABLE
-    flags = w.b.and_(w.load_int(out, Offsets.ARRAY_FLAGS), w.word(mask))
-    has_flags = w.is_equal(flags, wanted)
-    fields = (Offsets.ARRAY_DESCRIPTOR, Offsets.ARRAY_NDIM)
-    descriptors, ranks = (
-        [w.load(array, field, I64 if field == fields[0] else I32) for array in (out, made)]
-        for field in fields
-    )
-    same = w.b.and_(w.b.icmp_signed("==", *descriptors), w.b.icmp_signed("==", *ranks))
-    return w.b.and_(has_flags, same)
-
-
-def _fill_out(w: Words, table: Word, out: Word, outputs: Word) -> Word:
-    """Let the array of the caller, if there is one, take the place of the first output.
-
-    False with an exception set. The kernel may have run Python code, which can resize the array
-    or make it read-only: where it is no longer what it was, Python has the last word.
-    """
-    done = w.room(1)
-    w.put(1, done)
-    with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
-        made = w.at(outputs)
-        with w.b.if_else(_fits(w, out, made), likely=True) as (same, changed):
-            with same:
-                _copy_elements(w, table, out, made)
-                w.call(Api.INC_REF, out, result=VOID)
-                w.put(out, done)
-            with changed:
-                w.put(_call_with(w, w.api(Api.STORE_RESULT), (made, out)), done)
-        with w.b.if_then(w.b.not_(w.is_zero(w.at(done))), likely=True):
-            w.put(w.at(done), outputs)
-            w.call(Api.DEC_REF, made, result=VOID)
-    return w.b.not_(w.is_zero(w.at(done)))
-
-
-def _copy_elements(w: Words, table: Word, out: Word, made: Word) -> None:
-    size = w.room(1)
-    w.put(w.at(w.at(table, Table.OUTPUT_RECORDS), Output.ITEMSIZE), size)
-    extents = w.load(made, Offsets.ARRAY_EXTENTS)
-    with w.loop(w.load_int(made, Offsets.ARRAY_NDIM)) as axis:
-        w.put(w.b.mul(w.at(size), w.at(extents, axis)), size)
-    places = [w.load(array, Offsets.ARRAY_DATA) for array in (out, made)]
-    w.call(Api.COPY_MEMORY, *places, w.at(size))
-
-
-def _call_with(w: Words, function: Word, objects: tuple[Word, ...]) -> Word:
-    """The result of a Python function; 0 with an exception set."""
-    arguments = w.call(Api.TUPLE_NEW, len(objects))
-    result = w.room(1)
-    w.put(0, result)
-    with w.b.if_then(w.b.not_(w.is_zero(arguments)), likely=True):
-        for position, item in enumerate(objects):
-            w.call(Api.INC_REF, item, result=VOID)
-            w.call(Api.TUPLE_SET, arguments, position, item, result=I32)
-        w.put(w.call(Api.CALL, function, arguments), result)
         w.call(Api.DEC_REF, arguments, result=VOID)
     return w.at(result)
 

@@ -12,6 +12,7 @@ from hybridjit.codegen.dispatcher.layout import API, Api
 from hybridjit.codegen.dispatcher.object_layout import Offsets
 from hybridjit.codegen.llvm_types import I8, I32, I64
 
+VOID = ir.VoidType()
 Word = Any  # ir.Value of type i64, or a Python int
 
 
@@ -126,6 +127,11 @@ class Words:
         counter.add_incoming(self.b.add(counter, self.word(1)), self.b.block)
         self.b.branch(head)
         self.b.position_at_end(done)
+
+    def drop(self, items: Word, count: Word) -> None:
+        """Take away a reference to each of so many objects."""
+        with self.loop(count) as i:
+            self.call(Api.DEC_REF, self.at(items, i), result=VOID)
 
     @contextmanager
     def case(self, switch: Any, value: int, after: ir.Block) -> Generator[None]:

@@ -73,6 +73,8 @@ class Options:
     given: frozenset[Buffer] = frozenset()
     # Arrays that may be given to the caller, who frees them: they are on the heap.
     given_away: frozenset[Buffer] = frozenset()
+    # The statement of the body that is the first to use an output.
+    first_use: Stmt | None = None
     # Variables that may be read before they are assigned.
     doubtful: frozenset[Buffer] = frozenset()
     # Whether elements that have no value yet are NaN, so that one that is read is seen.
@@ -150,6 +152,7 @@ class Emitter:
         # What the kernel reports and calls.
         self.error = error
         self.sites: list[Site] = []
+        self.sites_before_outputs = 0
         self.callbacks: dict[str, ExternCall | Print] = {}
         self.known: set[str] = set()  # symbols of functions that every process finds
         self.functions: dict[str, str] = {}  # of LLVM, by their symbols
@@ -211,6 +214,8 @@ class Emitter:
         del self.heap[live:]
 
     def _run_one(self, stmt: Stmt) -> None:
+        if stmt is self.options.first_use:
+            self.sites_before_outputs = len(self.sites)
         run_node = self.language.statements.get(type(stmt))
         if run_node is None:
             raise InternalError(f"no code for {type(stmt).__name__}", "codegen", stmt.span)

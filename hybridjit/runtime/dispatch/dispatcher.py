@@ -12,11 +12,11 @@ from hybridjit.codegen.dispatcher.layout import API, DISPATCH, Api
 from hybridjit.codegen.engine import Library, link
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
-from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch.functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch.objects import native_class
 from hybridjit.runtime.dispatch.pinned import pin
 from hybridjit.runtime.given_arrays import array_in
+from hybridjit.runtime.out_arrays import store_results
 from hybridjit.runtime.shared_code import shared_code
 
 if TYPE_CHECKING:

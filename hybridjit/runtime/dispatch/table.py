@@ -265,6 +265,7 @@ class _Writer:
     # -- results -------------------------------------------------------------------------------
 
     def _put_outputs(self, table: list[int]) -> None:
+        code = self.call.native.code
         records: list[list[int]] = []
         for number, buffer in enumerate(self.call.func.outputs):
             record = [0] * len(Output)
@@ -274,7 +275,8 @@ class _Writer:
             write(record, Output.EXTENTS, self.memory.put([*itertools.chain(*extents)]))
             write(record, Output.WORD, self.words.buffers[buffer])
             write(record, Output.ITEMSIZE, buffer.dtype.numpy.itemsize)
-            write(record, Output.IS_SET, number in self.call.native.code.set_outputs)
+            write(record, Output.IS_SET, number in code.set_outputs)
+            write(record, Output.IS_DIRECT, number in code.direct_outputs)
             records.append(record)
         self._put(table, Table.OUTPUTS, Table.OUTPUT_RECORDS, records)
 

@@ -95,15 +95,20 @@ class BuiltFunction(NativeCallable):
             calls.learn(target, ran)
         return result
 
-    def run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, CallShape | None]:
-        """The result of a call, and the call as it ran natively, if it did."""
+    def run(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], out: object = None
+    ) -> tuple[Any, CallShape | None]:
+        """The result of a call, and the call as it ran natively, if it did.
+
+        The result is in the arrays of `out` if the code can write to them.
+        """
         if config.current().interpret:
             return self.interpret(*args, **kwargs), None
         with NamedCall(self.__name__):
             specs, values = self.bind(args, kwargs)
             flat = flatten(specs, values)
             layout, native = self.specialization.prepare(flat)
-            result = native(flat)
+            result = native(flat, out)
         ran = CallShape(self.signature, specs, values, self.specialization, layout, native)
         return result, ran
 
