@@ -478,7 +478,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         specs, values = self._bind(args, kwargs)
         with LentGenerators(values) as values:
             if interpret:
-                result = self._specialize(specs).interpret(flatten(specs, values))
+                result = self._specialize(specs).interpret(flatten(specs, values), out)
             else:
                 result = self._run(specs, values, out)
         return result if out is None else store_results(result, out)
@@ -488,6 +488,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         specialization = self._select(specs)
         flat = flatten(specs, values)
         layout, native = specialization.prepare(flat)
+        specialization.check_out(flat, out)
         result = native(flat, out)
         self.learn(CallShape(self.signature, specs, values, specialization, layout, native))
         return result

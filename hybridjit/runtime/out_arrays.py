@@ -72,6 +72,16 @@ def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
 def store_results(result: object, out: object) -> object:
     """Copy the results of a call into the arrays that the caller gave, unless they are there."""
     arrays = [item for item in _items(result) if is_array(item)]
+    for array, target in zip(arrays, check_out(arrays, out), strict=True):
+        if not _is_there(array, target):
+            target[...] = array
+    stored = {id(array): target for array, target in zip(arrays, _items(out), strict=True)}
+    final = tuple(stored.get(id(item), item) for item in _items(result))
+    return final if isinstance(result, tuple) else final[0]
+
+
+def check_out(arrays: Sequence[NDArray[Any]], out: object) -> list[NDArray[Any]]:
+    """The arrays of the caller, each of which can take one of `arrays`, the results of a call."""
     given = _items(out)
     if len(arrays) != len(given):
         raise ArgumentError(
@@ -80,12 +90,7 @@ def store_results(result: object, out: object) -> object:
         )
     targets = [_target(array, as_arrays(item)) for array, item in zip(arrays, given, strict=True)]
     _check_disjoint(targets)
-    for array, target in zip(arrays, targets, strict=True):
-        if not _is_there(array, target):
-            target[...] = array
-    stored = {id(array): target for array, target in zip(arrays, given, strict=True)}
-    final = tuple(stored.get(id(item), item) for item in _items(result))
-    return final if isinstance(result, tuple) else final[0]
+    return targets
 
 
 def _is_there(array: NDArray[Any], target: NDArray[Any]) -> bool:

@@ -6,14 +6,19 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from hybridjit import config
 from hybridjit.codegen.engine import code_bytes
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture
-from hybridjit.interp.run import compile_func
+from hybridjit.interp.run import compile_func, compile_prologue
+from hybridjit.interp.scope import Scope
+from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
+from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.kept_property import kept_property
 from hybridjit.lazy import lazy_module
 from hybridjit.processor import current_target
@@ -23,6 +28,7 @@ from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.compile_times import Compiled, Source, Stages
 from hybridjit.runtime.generators import LentGenerators
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
+from hybridjit.runtime.out_arrays import check_out
 from hybridjit.runtime.slow_notice import noticed
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 from hybridjit.scalars.specs import Spec
@@ -126,15 +132,34 @@ class Specialization:
     def _interpreter_in_order(self) -> Callable[[Sequence[object]], object]:
         return compile_func(self.func_in_order)
 
-    def interpret(self, args: Sequence[Any]) -> object:
-        """Run the IR in the interpreter."""
+    def interpret(self, args: Sequence[Any], out: object = None) -> object:
+        """Run the IR in the interpreter; `out` are the arrays that are to take its results."""
         self._check(args)
+        self.check_out(args, out)
         if sys.gettrace() is not None:  # somebody looks: the program as it is written
             shown = self.in_order(args, keeps_names=True)
             return compile_func(shown.func, has_steps=True, aliases=shown.aliases)(args)
         if self._layout(args).is_disjoint:
             return self._interpreter(args)
         return self._interpreter_in_order(args)
+
+    def check_out(self, args: Sequence[Any], out: object) -> None:
+        """Refuse arrays for the results before anything runs, if their sizes are known by then."""
+        if out is None or self._make_returned is None:
+            return
+        check_out(self._make_returned(args), out)
+
+    @kept_property
+    def _make_returned(self) -> Callable[[Sequence[Any]], list[NDArray[Any]]] | None:
+        """What makes the arrays that a call returns, without their elements."""
+        header = self.header
+        arrays = [item for item in header.returns or () if not isinstance(item, ScalarResult)]
+        if header.nesting is not None or any(isinstance(item, ArrayResult) for item in arrays):
+            return None
+        scope = Scope(span=header.span)
+        begin = compile_prologue(header, scope, range(len(header.outputs)))
+        slots = [scope.slot(item) for item in arrays if isinstance(item, Buffer)]
+        return lambda args: list(map(begin(args).__getitem__, slots))
 
     def run(self, args: Sequence[Any]) -> object:
         """Run native code, made when arguments with this layout come for the first time."""

@@ -345,6 +345,25 @@ def test_what_does_not_fit_is_refused(out: Any, message: str) -> None:
     np.testing.assert_array_equal(out, before)
 
 
+@hybrid.script
+def counted(a: Any) -> Any:
+    for i in range(a.shape[0]):
+        a[i] = a[i] + 1.0
+    return a * 2.0, a
+
+
+@pytest.mark.parametrize(
+    "out", [NP.zeros(3), (NP.zeros(3), NP.zeros(4)), (read_only(NP.zeros(3)), NP.zeros(3)), 3]
+)
+def test_nothing_runs_when_it_does_not_fit(out: Any) -> None:
+    kernel = warmed(counted, NP.zeros(3))
+    for way in (kernel, kernel, through_python(kernel), kernel.interpret):
+        a = NP.zeros(3)
+        with pytest.raises((ValueError, TypeError), match="out="):
+            way(a, **{"out": out})
+        assert not a.any()
+
+
 # Several results
 
 
