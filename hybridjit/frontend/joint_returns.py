@@ -202,7 +202,8 @@ class _Joint:
 
     def _refuse_place(self, value: Value) -> ParseError:
         return self.build.refuse(
-            f"'{self.name}' returns {describe(value)} that it makes in a loop, where it ends",
+            f"'{self.name}' returns {describe(value)} that it makes in a loop or a branch, "
+            "where it ends",
             self.node,
             help=f"make it before, and let '{self.name}' append to it",
         )

@@ -512,5 +512,5 @@ def test_a_list_that_is_made_in_a_loop_is_refused() -> None:
     def called(a: Any, n: int) -> Any:
         return np.array(grow(a, n))
 
-    with pytest.raises(ParseError, match="that it makes in a loop, where it ends"):
+    with pytest.raises(ParseError, match="that it makes in a loop or a branch, where it ends"):
         called(np.ones(3), 1)
