@@ -43,9 +43,11 @@ def restrict(nest: Stmt, slices: Slices, wanted: AxisRange, part: Part) -> Stmt:
 
     `part` knows what holds at the place where the nest will stand.
     """
-    loop = _find_loop(nest, slices)
-    if loop is None:
+    if slices.innermost is None:
         return _guarded(nest, slices.index, wanted, part)
+    loop = _find_loop(nest, slices.innermost.var)
+    if loop is None:
+        return nest  # nothing is left to run: a guard of another axis never holds
     limits = _limits(slices, loop, wanted)
     if limits is None:
         body = _guarded(loop.body, slices.index, wanted, part)
@@ -53,12 +55,10 @@ def restrict(nest: Stmt, slices: Slices, wanted: AxisRange, part: Part) -> Stmt:
     return replace_inside(nest, {loop: _clipped(loop, limits, part)})
 
 
-def _find_loop(nest: Stmt, slices: Slices) -> For | None:
-    """The innermost loop as it is in `nest`, which may have been restricted before."""
-    if slices.innermost is None:
-        return None
-    var = slices.innermost.var
-    return next(node for node in walk(nest) if isinstance(node, For) and node.var is var)
+def _find_loop(nest: Stmt, var: Var) -> For | None:
+    """The loop over `var` as it is in `nest`, which may have been restricted before."""
+    loops = (node for node in walk(nest) if isinstance(node, For) and node.var is var)
+    return next(loops, None)
 
 
 def find_slices(nest: Stmt, buffer: Buffer, axis: int) -> Slices | str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hybridjit import ScheduleError
+from hybridjit.frontend.parse import parse_text
+from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of, loops_of
@@ -232,3 +235,24 @@ def unread(a: float32["n"], c: float32["n"]):
     for size in SIZES:
         args = arguments(text, size)
         assert_unchanged(schedule.original, schedule.func, args, native=size == 7)
+
+
+EMPTY = """
+def program(a: float32[1, 1], c: float32[1, 1]):
+    t = allocate((1, 1), "float32")
+    for i in range(1, 1):
+        for j in range(4):
+            t[(i - 3) % 1, i] = a[2 * i, i]
+    for k in range(1):
+        for l in range(k + 1, 1):
+            c[2 * k, l] = t[k, l] - t[k, 0 - l]
+"""
+
+
+@pytest.mark.parametrize("loop", ["k", "l"])
+def test_a_producer_that_never_runs(loop: str) -> None:
+    schedule = Schedule(parse_text(EMPTY))
+    schedule.compute_at("t", loop)
+    arrays = [np.ones((1, 1), np.float32), np.full((1, 1), 3, np.float32)]
+    interpret(schedule.func, arrays)
+    assert arrays[1] == 3
