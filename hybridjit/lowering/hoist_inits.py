@@ -17,7 +17,7 @@ from functools import reduce
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import And, Eq, Expr, Load, Lt
+from hybridjit.ir.expr import And, Const, Eq, Expr, Gt, Load, Lt
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Seq, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, substitute, walk
@@ -42,6 +42,8 @@ class _HoistInits(Mutator):
         stmts = list(flat_stmts(loop.body))
         if len(stmts) < 2 or loop.kind is not LoopKind.SERIAL or not _has_plain_bounds(loop):
             return loop
+        if loop_extent(loop) == 0:
+            return loop
         first, rest = stmts[0], stmts[1:]
         if not isinstance(first, If) or first.otherwise is not None or _jumps(first.then):
             return loop
@@ -59,9 +61,11 @@ def _jumps(stmt: Stmt) -> bool:
 
 def _has_plain_bounds(loop: For) -> bool:
     """Whether the bounds are the same after what the first iteration does, and cannot fail."""
-    bounds = (loop.start, loop.stop, loop.step)
-    return all(is_total(bound) for bound in bounds) and not any(
-        isinstance(node, Load) for bound in bounds for node in walk(bound)
+    bounds = (loop.start, loop.stop)
+    return (
+        isinstance(loop.step, Const)
+        and all(is_total(bound) for bound in bounds)
+        and not any(isinstance(node, Load) for bound in bounds for node in walk(bound))
     )
 
 
@@ -84,5 +88,7 @@ def _guarded(others: list[Expr], first: If, loop: For) -> Stmt:
     """The first step, if there is a first iteration and the other conditions hold."""
     then = substitute(first.then, {loop.var: loop.start})
     if loop_extent(loop) is None:
-        others = [simplify(Lt(loop.start, loop.stop)), *others]
+        assert isinstance(loop.step, Const)
+        goes_on = Lt if loop.step.value.real > 0 else Gt
+        others = [simplify(goes_on(loop.start, loop.stop)), *others]
     return dataclasses.replace(first, cond=reduce(And, others), then=then) if others else then

@@ -91,3 +91,41 @@ def test_other_steps_stay(kernel: Kernel[..., Any]) -> None:
 @pytest.mark.parametrize("columns", [0, 1, 3, 40])
 def test_results_are_the_same(columns: int) -> None:
     run_all_ways(sums, [np.ones((4, columns), np.float32), np.full(4, 9, np.float32)])
+
+
+@hybrid.script
+def down_to_zero(a: Array, b: Array, n: int) -> None:
+    for i in range(n - 1, -1, -1):
+        if i == n - 1:
+            b[0] = 0.0
+        b[0] = b[0] + a[i]
+
+
+@hybrid.script
+def down_by_twos(a: Array, b: Array, n: int) -> None:
+    for i in range(n, 0, -2):
+        if i == n:
+            b[0] = 0.0
+        b[0] = b[0] + a[i - 1]
+
+
+@hybrid.script
+def by_a_number(a: Array, b: Array, n: int) -> None:
+    for i in range(0, 8, n + 1):
+        if i == 0:
+            b[0] = 0.0
+        b[0] = b[0] + a[i]
+
+
+@hybrid.script
+def never(a: Array, b: Array, n: int) -> None:
+    for i in range(5, 5):
+        if i == 5:
+            b[0] = 0.0
+        b[0] = b[0] + a[i]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 7])
+@pytest.mark.parametrize("kernel", [down_to_zero, down_by_twos, by_a_number, never])
+def test_loops_that_go_down_or_nowhere(kernel: Kernel[..., Any], n: int) -> None:
+    run_all_ways(kernel, [np.arange(1.0, 9.0), np.full(2, 9.0), n])

@@ -20,12 +20,13 @@ from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.dtype import BOOL
-from hybridjit.ir.expr import Const
+from hybridjit.ir.expr import Const, Lt
 from hybridjit.ir.stmt import While
 from hybridjit.lowering import (
     cut_loops,
     free_iterations,
     hoist_divisions,
+    hoist_inits,
     join_branches,
     private_lanes,
     select_in_lanes,
@@ -37,6 +38,7 @@ from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_hoist_divisions as divisions
+from tests.lowering import test_hoist_inits as inits
 from tests.lowering import test_join_branches as branches
 from tests.lowering import test_packing as packing_kernels
 from tests.lowering import test_select_in_lanes as searches
@@ -164,7 +166,16 @@ def one_late(wrap: Any, turn: int) -> Any:
     return _come_around(wrap, turn) + 1
 
 
+def going_down() -> None:
+    inits.test_loops_that_go_down_or_nowhere(fresh(inits.down_to_zero), 4)
+
+
 BUGS = (
+    Bug(
+        "what a loop begins with is left out if it goes down",
+        [replaced(hoist_inits, "Gt", Lt)],
+        going_down,
+    ),
     Bug(
         "an index comes around one iteration late",
         [replaced(unwrap_indices, "_first", one_late)],
