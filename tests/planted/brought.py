@@ -199,7 +199,7 @@ BUGS = (
     ),
     Bug(
         "the items of tuples are computed later",
-        [replaced(assignments, "_frozen", as_it_is)],
+        [replaced(assignments, "frozen", as_it_is)],
         _tuples(tuples.kept_as_they_were),
     ),
     Bug(
