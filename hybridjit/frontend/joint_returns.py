@@ -34,7 +34,7 @@ from hybridjit.frontend.values import (
     buffers_of,
     describe,
 )
-from hybridjit.ir.expr import Buffer, Load
+from hybridjit.ir.expr import Buffer, Load, Var
 from hybridjit.ir.stmt import Allocate, For, Let, Stmt
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.scalars.scalar import Scalar
@@ -156,7 +156,7 @@ class _Joint:
                 return self._inside.isdisjoint(buffers_of(value))
 
     @cached_property
-    def _inside(self) -> set[object]:
+    def _inside(self) -> set[Buffer | Var]:
         """The arrays and variables that loops and branches of the call make."""
         inner = [s for stmt in self.stmts for s in walk_stmts(stmt) if s is not stmt]
         loops = [stmt for stmt in self.stmts if isinstance(stmt, For)]

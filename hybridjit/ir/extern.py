@@ -59,4 +59,5 @@ class Extern:
 class ExternFamily:
     """Functions that do the same for arrays of different types; the first argument chooses."""
 
+    name: str
     members: Mapping[DType, Extern]

@@ -28,7 +28,7 @@ from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, V
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
-from hybridjit.lowering.replace_divisions import replace_divisions
+from hybridjit.lowering.replace_divisions import Division, replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
 from hybridjit.record import record
 
@@ -127,7 +127,7 @@ def _parts(loop: For, wraps: Sequence[_Wrap], turns: Sequence[int]) -> Stmt:
     for turn in turns:
         highs = [_first(wrap, turn + 1) for wrap in wraps]
         high = _bind(stmts, _clamped(_fold(Min, highs), low, loop.stop), "last")
-        straight = {wrap.mod: _turned(wrap.mod, turn) for wrap in wraps}
+        straight: dict[Division, Expr] = {wrap.mod: _turned(wrap.mod, turn) for wrap in wraps}
         stmts.append(_part(loop, low, high, replace_divisions(loop.body, straight)))
         low = high
     stmts.append(_part(loop, low, loop.stop, loop.body))

@@ -156,7 +156,10 @@ def as_they_are(_: Any, value: Any, mask: Any, words: int) -> Any:
 
 
 def periodic(kernel: Kernel[..., Any]) -> Check:
-    return at_sizes(kernel, lambda size, _: around.arrays(size))
+    def arrays(size: int, _: Any) -> list[Any]:
+        return around.arrays(size)
+
+    return at_sizes(kernel, arrays)
 
 
 _come_around = vars(unwrap_indices)["_first"]

@@ -160,7 +160,7 @@ def _table(module: Module, count: int, words: int) -> Value:
     kind = ir.ArrayType(_ROW, 2**count)
     table: Value = ir.GlobalVariable(module, kind, name)
     table.linkage, table.global_constant, table.align = "internal", True, _ROW_BYTES
-    rows = []
+    rows: list[Value] = []
     for mask in range(2**count):
         active = (lane for lane in range(count) if mask >> lane & 1)
         places = [lane * words + word for lane in active for word in range(words)]

@@ -79,7 +79,7 @@ def _family(what: str, kind: int) -> Any:
             symbol=symbol,
             is_reentrant=True,
         )
-    return ExternFamily(members)
+    return ExternFamily(f"numpy_{what}", members)
 
 
 # Of a row, its length, and 0 for the array, which they do not look at.
