@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.elementwise import shape_text
@@ -37,6 +37,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.expr import Buffer, Load, Var
 from hybridjit.ir.stmt import Allocate, For, Let, Stmt
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.kept_property import kept_property
 from hybridjit.scalars.scalar import Scalar
 
 # What each return stores in; a value that is the same everywhere is its own result.
@@ -155,7 +156,7 @@ class _Joint:
             case _:
                 return self._inside.isdisjoint(buffers_of(value))
 
-    @cached_property
+    @kept_property
     def _inside(self) -> set[Buffer | Var]:
         """The arrays and variables that loops and branches of the call make."""
         inner = [s for stmt in self.stmts for s in walk_stmts(stmt) if s is not stmt]
