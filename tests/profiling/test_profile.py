@@ -30,9 +30,10 @@ def profile_of(function: Callable[..., Any], *args: Any, **options: Any) -> Prof
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("function", KERNELS, ids=lambda function: function.__name__)
 def test_the_parts_add_up_to_the_whole(function: Callable[..., Any]) -> None:
+    # The whole is that of calls with counters: the code of others lies elsewhere, and may be faster
+    # or slower for that alone. The machine may do other things while a call is entered.
     tries = (profile_of(function, KERNELS[function]) for _ in range(25))
-    # The one is measured with counters, the other without: the machine may do other things between.
-    found = next((each for each in tries if is_near(each.without_counters, loops_of(each))), None)
+    found = next((each for each in tries if is_near(each.total, loops_of(each))), None)
     assert found is not None
     assert loops_of(found) + found.outside + found.entering == pytest.approx(found.total)
     assert found.outside >= 0
