@@ -18,7 +18,6 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, Seq, Stmt, While, seq
@@ -63,17 +62,13 @@ class _Hoist(Mutator):
     def _without_divisions(self, loop: For, nodes: Sequence[Node]) -> Stmt:
         own = {node.var for node in nodes if isinstance(node, Let)} | {loop.var}
         instead: dict[Division, Var] = {}
-        lets: list[Let] = []
         for node in nodes:
-            if not isinstance(node, Division) or not self._can_stand_before(node, own):
-                continue
-            let = next((each for each in lets if structural_equal(each.value, node)), None)
-            if let is None:
-                let = Let(Var("quotient" if isinstance(node, FloorDiv) else "remainder"), node)
-                lets.append(let)
-            instead[node] = let.var
-        if not lets:
+            if isinstance(node, Division) and self._can_stand_before(node, own):
+                name = "quotient" if isinstance(node, FloorDiv) else "remainder"
+                instead.setdefault(node, Var(name))
+        if not instead:
             return loop
+        lets = (Let(var, division) for division, var in instead.items())
         body = replace_divisions(loop.body, instead)
         return seq(*lets, dataclasses.replace(loop, body=body))
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import reduce
 
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
@@ -43,17 +43,12 @@ def unwrap_indices(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-@record(eq=False)
+@record
 class _Wrap:
     """A remainder whose dividend is the loop variable and `offset`."""
 
     mod: Mod
     offset: Expr
-
-    def is_same(self, other: _Wrap) -> bool:
-        return structural_equal(self.mod.rhs, other.mod.rhs) and structural_equal(
-            self.offset, other.offset
-        )
 
 
 class _Unwrap(Mutator):
@@ -81,7 +76,7 @@ class _Unwrap(Mutator):
 
     def _cut(self, loop: For, wraps: Sequence[_Wrap]) -> Stmt | None:
         first = wraps[0]
-        is_anywhere = not isinstance(first.offset, Const) and all(map(first.is_same, wraps[1:]))
+        is_anywhere = not isinstance(first.offset, Const) and len(wraps) == 1
         turns = (-1, 0, 1) if is_anywhere else (0,)
         sums = [wrap.mod.lhs for wrap in wraps]
         sums += [Sub(Mul(wrap.mod.rhs, Const(2)), wrap.offset) for wrap in wraps]
@@ -91,7 +86,7 @@ class _Unwrap(Mutator):
         parts = _parts(loop, wraps, turns)
         if not small:
             return parts
-        return If(_all(small), parts, fresh_copy(loop), span=loop.span)
+        return If(reduce(And, small), parts, fresh_copy(loop), span=loop.span)
 
 
 def _is_long(loop: For) -> bool:
@@ -102,7 +97,7 @@ def _is_long(loop: For) -> bool:
 
 def _find_wraps(loop: For, nodes: Sequence[object]) -> list[_Wrap]:
     inside = {node.var for node in nodes if isinstance(node, Let)}
-    found: list[_Wrap] = []
+    found: dict[Mod, _Wrap] = {}
     for node in nodes:
         if not isinstance(node, Mod) or node.dtype is not INT64:
             continue
@@ -114,19 +109,19 @@ def _find_wraps(loop: For, nodes: Sequence[object]) -> list[_Wrap]:
         if any(each is loop.var or each in inside or isinstance(each, Load) for each in used):
             continue
         if is_total(offset) and is_total(node.rhs):
-            found.append(_Wrap(node, offset))
-    return found
+            found[node] = _Wrap(node, offset)
+    return list(found.values())
 
 
 def _parts(loop: For, wraps: Sequence[_Wrap], turns: Sequence[int]) -> Stmt:
     """The parts of `loop`: as it is, then after each number of turns, then as it is."""
     lows = [_first(wrap, turns[0]) for wrap in wraps]
     stmts: list[Stmt] = []
-    low = _bind(stmts, _clamped(_fold(Max, lows), loop.start, loop.stop), "first")
+    low = _bind(stmts, _clamped(reduce(Max, lows), loop.start, loop.stop), "first")
     stmts.append(_part(loop, loop.start, low, loop.body))
     for turn in turns:
         highs = [_first(wrap, turn + 1) for wrap in wraps]
-        high = _bind(stmts, _clamped(_fold(Min, highs), low, loop.stop), "last")
+        high = _bind(stmts, _clamped(reduce(Min, highs), low, loop.stop), "last")
         straight: dict[Division, Expr] = {wrap.mod: _turned(wrap.mod, turn) for wrap in wraps}
         stmts.append(_part(loop, low, high, replace_divisions(loop.body, straight)))
         low = high
@@ -141,13 +136,6 @@ def _first(wrap: _Wrap, turn: int) -> Expr:
 
 def _turned(mod: Mod, turn: int) -> Expr:
     return simplify(Sub(mod.lhs, Mul(mod.rhs, Const(turn))))
-
-
-def _fold(kind: type[Max] | type[Min], values: Sequence[Expr]) -> Expr:
-    result = values[0]
-    for value in values[1:]:
-        result = kind(result, value)
-    return result
 
 
 def _clamped(value: Expr, low: Expr, high: Expr) -> Expr:
@@ -173,10 +161,3 @@ def _is_empty(stmt: Stmt) -> bool:
         return False
     extent = simplify(Sub(stmt.stop, stmt.start))
     return isinstance(extent, Const) and extent.value.real <= 0
-
-
-def _all(conditions: Sequence[Expr]) -> Expr:
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = And(result, condition)
-    return result

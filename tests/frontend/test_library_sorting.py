@@ -11,6 +11,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.dtype import DTYPES
+from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 from tests.support.own_process import run_program
 
@@ -73,13 +74,22 @@ def test_as_numpy_sorts(function: Any, dtype: str) -> None:
         assert_agree(kernel, [disordered(dtype, size)])
 
 
-def test_kind_and_stable_exclude_each_other() -> None:
-    @hybrid.script
-    def both(a: Array):
-        return np.sort(a, kind="quicksort", stable=True)
+WRONG = {
+    "kind='quicksort', stable=True": "can't be provided at the same time",
+    "kind='fast'": "sort kind must be",
+    "order='x'": "Cannot specify order",
+}
 
-    with pytest.raises(ValueError, match="can't be provided at the same time"):
-        both(np.ones(3))
+
+@pytest.mark.parametrize("options", WRONG)
+@pytest.mark.parametrize("name", ["sort", "argsort"])
+def test_options_that_numpy_refuses(name: str, options: str) -> None:
+    text = f"def f(a):\n    return np.{name}(a, {options})\n"
+    kernel = script_from_text(text, {"np": np})
+    with pytest.raises(ValueError, match=WRONG[options]):
+        kernel(np.ones(3))
+    with pytest.raises(ValueError, match=WRONG[options]):
+        kernel.py_func(np.ones(3))
 
 
 @pytest.mark.parametrize("function", [sort, argsort, median, percentile])

@@ -84,7 +84,12 @@ def _sorted_indices(a: Array, kind: Any, stable: Any) -> Array:
     return result
 
 
-def _check_order(kind: Any, stable: Any) -> None:
+def _check_options(kind: Any, order: Any, stable: Any) -> None:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    is_quick = kind is None or kind == "quicksort" or kind == "heapsort"
+    if not is_quick and not _is_stable(kind, None):
+        raise ValueError("sort kind must be 'quicksort', 'heapsort', 'mergesort' or 'stable'")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and `stable` parameters can't be provided at the same time")
 
@@ -93,7 +98,7 @@ def sort(
     a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, stable: Any = None
 ) -> Array:
     """A sorted copy, along an axis; NaNs come last."""
-    _check_order(kind, stable)
+    _check_options(kind, order, stable)
     if axis is None:
         return _sorted_rows(np.ravel(a), kind, stable)
     if a.ndim == 1:
@@ -106,7 +111,7 @@ def argsort(
     a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, stable: Any = None
 ) -> Array:
     """The indices that sort an array."""
-    _check_order(kind, stable)
+    _check_options(kind, order, stable)
     if axis is None:
         return _sorted_indices(np.ravel(a), kind, stable)
     if a.ndim == 1:
