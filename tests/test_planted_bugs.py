@@ -19,6 +19,8 @@ BUGS = [pytest.param(bug, id=f"{area}: {bug}") for area, bugs in AREAS.items() f
 @pytest.mark.parametrize("bug", BUGS)
 @needs_fork
 def test_bug_is_noticed(bug: Bug) -> None:
+    if not bug.can_be_seen:
+        pytest.skip(f"this processor has no {bug.needs}")
     assert_noticed(bug)
 
 

@@ -97,8 +97,8 @@ def has_masks(stmt: Stmt, target: Target) -> bool:
         for node in walk(stmt)
         if isinstance(node, Load | Store) and node.indices
     ]
-    least = _MASKED_BITS.get(target.vector_bits, math.inf)
-    return min(sizes, default=64) >= (8 if target.has("avx512bw") else least)
+    least = 8 if target.has("avx512bw") else _MASKED_BITS.get(target.vector_bits, math.inf)
+    return all(size >= least for size in sizes)
 
 
 def _updates(nodes: Sequence[Node]) -> bool:

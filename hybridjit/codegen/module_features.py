@@ -33,3 +33,8 @@ def has_fma(module: Module) -> bool:
     """Whether the processor fuses products with sums; True if nothing is known about it."""
     features = getattr(module, "features", None)
     return features is None or "fma" in features or "neon" in features
+
+
+def orders_zeros(module: Module) -> bool:
+    """Whether the processor's own minimum of 0.0 and -0.0 is -0.0; False if that is not known."""
+    return has_feature(module, "neon")

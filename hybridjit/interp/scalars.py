@@ -133,16 +133,29 @@ def _fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
     return kind(np.float64(fused(float(x), float(y), float(z))))
 
 
-# Equal operands, 0.0 and -0.0, give the second, as NumPy's float32 and float64 loops do on x86.
-# In float16, where no instruction does it, they give the first.
+# Which of 0.0 and -0.0 is taken is as the instruction of the processor has it in float32 and
+# float64: the second on x86-64; on ARM -0.0 is less. In float16, which has none, it is the first.
+_ORDERS_ZEROS = bool(np.signbit(np.minimum(-0.0, 0.0)))
+
+
 def _minimum(x: Scalar, y: Scalar) -> Scalar:
-    x, y = (y, x) if _type_of(x) is np.float16 else (x, y)
+    if x == y:
+        return x if _takes_first(x, wants_negative=True) else y
     return x if x < y or x != x else y
 
 
 def _maximum(x: Scalar, y: Scalar) -> Scalar:
-    x, y = (y, x) if _type_of(x) is np.float16 else (x, y)
+    if x == y:
+        return x if _takes_first(x, wants_negative=False) else y
     return x if x > y or x != x else y
+
+
+def _takes_first(x: Scalar, *, wants_negative: bool) -> bool:
+    """Of two equal values, whether the first is taken."""
+    kind = _type_of(x)
+    if _ORDERS_ZEROS and kind in (np.float32, np.float64):
+        return bool(np.signbit(x)) == wants_negative
+    return kind is np.float16
 
 
 def _bit_pattern(x: Scalar) -> tuple[int, int]:

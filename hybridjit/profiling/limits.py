@@ -13,8 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
+from hybridjit.codegen.emit.timers import read_clock
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.stmt import Stmt
@@ -31,6 +34,7 @@ _READ_BYTES = 1 << 26  # at a time, so that the clock can tell
 _BITS = {"float": 32, "double": 64}
 
 _PEAK = """
+target triple = "{triple}"
 define i64 @hj_peak(i64 %count) "prefer-vector-width"="{bits}" {{
 entry:
   br label %body
@@ -47,6 +51,7 @@ done:
 declare {vector} @llvm.fma.{suffix}({vector}, {vector}, {vector})
 """
 _READ = """
+target triple = "{triple}"
 define i64 @hj_read(ptr %data, i64 %count, i64 %times) "prefer-vector-width"="{bits}" {{
 entry:
   br label %outer
@@ -147,7 +152,8 @@ def _time(run: Callable[[int], Any], pool: ThreadPoolExecutor, threads: int) -> 
 
 
 def _peak_text(kind: str) -> str:
-    bits = current_target().vector_bits
+    target = current_target()
+    bits = target.vector_bits
     lanes = bits // _BITS[kind]
     vector, suffix = f"<{lanes} x {kind}>", f"v{lanes}f{_BITS[kind]}"
     chains = [
@@ -160,6 +166,7 @@ def _peak_text(kind: str) -> str:
         for k in range(_CHAINS)
     ]
     return _PEAK.format(
+        triple=target.triple,
         bits=bits,
         vector=vector,
         suffix=suffix,
@@ -169,7 +176,8 @@ def _peak_text(kind: str) -> str:
 
 
 def _read_text() -> str:
-    bits = current_target().vector_bits
+    target = current_target()
+    bits = target.vector_bits
     vector, width = f"<{bits // 64} x i64>", bits // 8
     chains = [
         f"  %x{k} = phi {vector} [ zeroinitializer, %outer ], [ %y{k}, %body ]" for k in range(8)
@@ -181,8 +189,13 @@ def _read_text() -> str:
             f"  %v{k} = load {vector}, ptr %p{k}, align 8",
             f"  %y{k} = xor {vector} %x{k}, %v{k}",
         ]
-    chain_text = "\n".join(chains)
-    return _READ.format(bits=bits, step=8 * width, chains=chain_text, keep=_kept(vector, "y", 8))
+    return _READ.format(
+        triple=target.triple,
+        bits=bits,
+        step=8 * width,
+        chains="\n".join(chains),
+        keep=_kept(vector, "y", 8),
+    )
 
 
 def _kept(vector: str, name: str, count: int = _CHAINS) -> str:
@@ -195,7 +208,6 @@ def _kept(vector: str, name: str, count: int = _CHAINS) -> str:
 @cache
 def _library(text: str, name: str) -> Library:
     target = current_target()
-    text = f'target triple = "{target.triple}"\n{text}'
     return link(emit_object(optimize(text, target), target), (name,), {})
 
 
@@ -206,24 +218,24 @@ def _function(text: str, name: str, parameters: int) -> Callable[..., int]:
 
 # The clock of counters
 
-_CLOCK = """
-define i64 @hj_clock() {{
-  %now = call i64 @llvm.{name}()
-  ret i64 %now
-}}
-declare i64 @llvm.{name}()
-"""
 _CALIBRATION = 0.02  # seconds
 
 
 @cache
 def seconds_per_tick() -> float:
     """How long the counter of the processor takes for one step."""
-    is_x86 = current_target().triple.startswith("x86_64")
-    text = _CLOCK.format(name="readcyclecounter" if is_x86 else "readsteadycounter")
-    clock = _function(text, "hj_clock", 0)
+    clock = _function(_clock_text(), "hj_clock", 0)
     start, first = time.perf_counter(), clock()
     while time.perf_counter() - start < _CALIBRATION:
         pass
     end, last = time.perf_counter(), clock()
     return (end - start) / (last - first)
+
+
+def _clock_text() -> str:
+    module = ir.Module()
+    module.triple = current_target().triple
+    clock = ir.Function(module, ir.FunctionType(I64, []), "hj_clock")
+    b = ir.IRBuilder(clock.append_basic_block())
+    b.ret(read_clock(b, module))
+    return str(module)

@@ -40,6 +40,11 @@ def first_escape(z: Array) -> int:
     return i
 
 
+@hybrid.script
+def magnitudes(z: Array) -> Array:
+    return np.abs(z)
+
+
 def points(dtype: str) -> Array:
     """On the circle, a few ulp and a few margins beside it, far away, and nowhere."""
     rng = np.random.default_rng(0)
@@ -60,7 +65,7 @@ def test_every_comparison_is_exact(function: Callable[..., None], dtype: str) ->
     kernel = hybrid.script(function)
     native, expected = np.zeros((2, len(z)), np.int64)
     kernel(z, native)
-    kernel.interpret(z, expected)
+    function(magnitudes(z), expected)  # absolute, too, but not of NumPy: it may be an ulp off
     np.testing.assert_array_equal(native, expected)
 
 

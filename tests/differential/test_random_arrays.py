@@ -18,6 +18,7 @@ from tests.arrays.generate import KINDS, make_program
 from tests.arrays.program import defined
 from tests.support.optimized import run_optimized
 from tests.support.oracle import assert_same_outcome, run_once
+from tests.support.processors import needs_wide_vectors
 
 # Scripts of each kind, and how many of them are compiled: one in so many.
 SLICES = {
@@ -106,6 +107,7 @@ def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
         assert_same_outcome(found, expected)
 
 
+@needs_wide_vectors
 def test_many_packing_loops_have_lanes() -> None:
     """The point of them: about half are packed in lanes, where vectors can."""
     lowered = ""

@@ -1,6 +1,7 @@
 """The meaning of operators on scalars, against NumPy's arrays."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,10 +220,11 @@ def test_numpy_minimum_and_maximum(dtype: DType, name: str, ufunc: Ufunc) -> Non
         assert actual == expected or (actual != actual and expected != expected)
 
 
-def test_equal_zeros_give_the_second() -> None:
-    for name in ("minimum", "maximum"):
-        assert_same(FUNCTIONS[name](np.float32(0.0), np.float32(-0.0)), np.float32(-0.0))
-        assert_same(FUNCTIONS[name](np.float32(-0.0), np.float32(0.0)), np.float32(0.0))
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["minimum", "maximum"])
+def test_equal_zeros_give_what_they_give_in_numpy(name: str, dtype: Any) -> None:
+    for x, y in itertools.product((dtype(0.0), dtype(-0.0)), repeat=2):
+        assert_same(FUNCTIONS[name](x, y), getattr(np, name)(x, y))
 
 
 # Types of results

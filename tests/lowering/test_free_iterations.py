@@ -11,7 +11,7 @@ from hybridjit import Kernel, config, hybrid
 from tests.corpus.case import Array
 from tests.support.guarded import check_guarded
 from tests.support.oracle import assert_same_outcome, run_native, run_once, run_plain
-from tests.support.processors import PROCESSORS, compiling_for
+from tests.support.processors import PROCESSORS, compiling_for, needs_wide_vectors
 
 AnyKernel = Kernel[..., Any]
 SIZES = (0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 16, 17, 18, 33, 70, 300)
@@ -190,6 +190,7 @@ def check(kernel: AnyKernel, size: int, dtype: Any) -> None:
     assert_same_outcome(found, run_once(run_plain, kernel, args))
 
 
+@needs_wide_vectors
 @pytest.mark.parametrize("kernel", [*FREE, with_total, rows], ids=name_of)
 def test_iterations_have_lanes(kernel: AnyKernel) -> None:
     assert "vectorize(" in kernel.inspect("lowered", *arrays(40))

@@ -11,7 +11,7 @@ from hybridjit import Kernel, config, hybrid
 from tests.corpus.case import Array
 from tests.support.guarded import check_guarded
 from tests.support.oracle import assert_same_outcome, run_native, run_once, run_plain
-from tests.support.processors import PROCESSORS, compiling_for
+from tests.support.processors import PROCESSORS, compiling_for, needs_wide_vectors
 
 AnyKernel = Kernel[..., Any]
 SIZES = (0, 1, 3, 7, 8, 9, 16, 17, 33, 70, 300)
@@ -121,6 +121,7 @@ def check(kernel: AnyKernel, size: int, dtype: Any) -> None:
     assert_same_outcome(found, run_once(run_plain, kernel, args))
 
 
+@needs_wide_vectors
 @pytest.mark.parametrize("kernel", ONCE, ids=name_of)
 def test_an_element_is_set_once(kernel: AnyKernel) -> None:
     text = kernel.inspect("lowered", *arrays(32, np.float32))

@@ -14,7 +14,7 @@ from hybridjit.hybrid import parallel
 from tests.corpus.case import Array
 from tests.support.guarded import check_guarded
 from tests.support.oracle import assert_same_outcome, fresh, run_native, run_once, run_plain
-from tests.support.processors import PROCESSORS, compiling_for
+from tests.support.processors import PROCESSORS, compiling_for, needs_wide_vectors
 
 AnyKernel = Kernel[..., Any]
 SIZES = (0, 1, 7, 8, 9, 16, 17, 33, 70)
@@ -201,6 +201,7 @@ def arrays(size: int, dtype: Any = np.float32) -> list[Any]:
     return [generator.integers(-4, 5, size).astype(dtype) for _ in range(3)]
 
 
+@needs_wide_vectors
 @pytest.mark.parametrize("kernel", IN_LANES, ids=name_of)
 def test_independent_iterations_have_lanes(kernel: AnyKernel) -> None:
     assert "vectorize(" in kernel.inspect("lowered", *arrays(40))

@@ -19,6 +19,8 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from hybridjit.processor import current_target
+
 Check = Callable[[], None]
 
 
@@ -35,11 +37,20 @@ class Plant:
 
 @dataclass(frozen=True)
 class Bug:
-    """A planted bug, and the check that must notice it."""
+    """A planted bug, and the check that must notice it.
+
+    Some bugs are in code for processors with a feature, by LLVM's name: "avx2" also has masks.
+    """
 
     name: str
     plants: Sequence[Plant]
     check: Check
+    needs: str = ""
+
+    @property
+    def can_be_seen(self) -> bool:
+        """Whether code for this processor comes by the place of the bug."""
+        return not self.needs or current_target().has(self.needs)
 
     def __str__(self) -> str:
         return self.name

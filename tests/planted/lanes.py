@@ -198,6 +198,7 @@ BUGS = (
         "active lanes are not moved to the front",
         [BY_TABLE, replaced(packed_stores, "_active_first", as_they_are)],
         at_sizes(packing_kernels.positive, packing_kernels.arrays),
+        needs="avx2",
     ),
     Bug(
         "lanes meet in elements",
@@ -218,6 +219,7 @@ BUGS = (
         "the masked rest is one too short",
         [replaced(cut_loops, "_masked_rest", one_too_few)],
         at_sizes(inner.doubled),
+        needs="avx2",
     ),
     Bug(
         "the last iterations are left out",
@@ -228,6 +230,7 @@ BUGS = (
         "few iterations of a reduction begin late",
         [replaced(private_lanes, "at_most", one_by_one)],
         at_sizes(inner.totals),
+        needs="avx2",
     ),
     Bug(
         "elements between each other are mixed up",
@@ -238,6 +241,7 @@ BUGS = (
         "every array is taken for our own",
         [replaced(Access, "_is_own", always(True))],
         at_sizes(inner.chosen),
+        needs="avx2",
     ),
     Bug(
         "what is handed on comes from the iteration itself",
@@ -258,6 +262,7 @@ BUGS = (
         "sides read what they have changed",
         [replaced(join_branches, "_set_early", always(()))],
         at_sizes(branches.twice),
+        needs="avx2",
     ),
     Bug(
         "elements under a condition are loaded without it",
@@ -289,25 +294,30 @@ BUGS = (
         "pairs outlive their mask",
         [replaced(calls, "_place", any_mask)],
         paired,
+        needs="avx2",
     ),
     Bug(
         "places are not checked",
         [replaced(packed_stores, "_check", always(None))],
         at_sizes(packing_kernels.positive, in_little_room),
+        needs="avx2",
     ),
     Bug(
         "lanes that are off take places, too",
         [replaced(packed_stores, "count_flags", all_lanes)],
         at_sizes(packing_kernels.positive, packing_kernels.arrays),
+        needs="avx2",
     ),
     Bug(
         "what is packed may be read",
         [replaced(packing, "_is_apart", always(True))],
         at_sizes(packing_kernels.reads_from_it, packing_kernels.arrays),
+        needs="avx2",
     ),
     Bug(
         "places are checked after other stores",
         [replaced(packing, "_is_checked_first", always(True))],
         at_sizes(packing_kernels.stores_before, in_little_room),
+        needs="avx2",
     ),
 )

@@ -47,9 +47,9 @@ def _in_shared_memory(make_way: Callable[[AnyKernel], Callable[..., Any]]) -> No
     warm(made, np.ones(LENGTH), np.ones(LENGTH))
     way = make_way(made)
     for views in (
-        ((8, 1), (20, 1), (9, 1)),
-        ((13, -1), (20, 1), (8, 1)),
-        ((20, 1), (8, 1), (8, 1)),
+        ((60, 1), (150, 1), (61, 1)),
+        ((99, -1), (150, 1), (60, 1)),
+        ((150, 1), (60, 1), (60, 1)),
     ):
         assert run_on_views(way, views) == run_on_views(mirrored.interpret, views)
 

@@ -146,16 +146,19 @@ BUGS = (
         "the rest has one iteration too many",
         [replaced(cut_loops, "_rest", longer_rest)],
         guarded(vectors.copy, *_floats()),
+        needs="avx2",
     ),
     Bug(
         "the rest has one iteration too few",
         [replaced(cut_loops, "_rest", shorter_rest)],
         guarded(vectors.copy, *_floats()),
+        needs="avx2",
     ),
     Bug(
         "the rest has no guard",
         [replaced(cut_loops, "_rest", unguarded_rest)],
         guarded(vectors.copy, *_floats()),
+        needs="avx2",
     ),
     Bug(
         "vectors after the first start one late",
@@ -211,6 +214,7 @@ BUGS = (
         "divisors of lanes that are not active are kept",
         [everywhere(expressions, "checked_divisor", keeps_divisor)],
         guarded(vectors.divisions, array(37, np.int32), array(37, np.int32, seed=1)),
+        needs="sse2",
     ),
     Bug(
         "masked code runs without active lanes",
@@ -221,6 +225,7 @@ BUGS = (
         "masked code never runs",
         [replaced(expressions, "any_lane", never)],
         guarded(vectors.inner_loop, array(185, np.int16).reshape(37, 5), np.zeros(37, np.int16)),
+        needs="avx2",
     ),
     Bug(
         "partial sums start at one",

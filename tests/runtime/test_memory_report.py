@@ -8,6 +8,7 @@ import numpy
 
 from hybridjit import hybrid
 from tests.conftest import Golden
+from tests.support.processors import needs_wide_vectors
 
 np: Any = numpy
 Array = Any
@@ -63,6 +64,7 @@ def test_reasons(golden: Golden):
     golden.check(str(overlapping.report(numpy.ones(9)).memory), "txt")
 
 
+@needs_wide_vectors
 def test_smaller_arrays(golden: Golden):
     golden.check(str(softmax.report(numpy.ones((300, 80))).memory), "txt")
 

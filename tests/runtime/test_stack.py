@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.support.own_process import run_program
+
+# Python takes no smaller one: 32 KB with pages of 4 KB on x86-64, 128 KB on ARM.
+LEAST_STACK = max(1 << 15, os.sysconf("SC_THREAD_STACK_MIN"))
 
 RECURSION = """
 import sys, threading
@@ -51,7 +55,7 @@ thread.join()
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", [4, 2000, 8000])
-@pytest.mark.parametrize(("limit", "stack"), [(1000, 1 << 16), (100_000, 1 << 18)])
+@pytest.mark.parametrize(("limit", "stack"), [(1000, 2 * LEAST_STACK), (100_000, 8 * LEAST_STACK)])
 def test_callback_that_calls_its_kernel(tmp_path: Path, size: int, limit: int, stack: int) -> None:
     program = RECURSION.format(size=size, limit=limit, stack=stack)
     assert run_program(tmp_path, program) == "refused\n" * 3
@@ -87,10 +91,10 @@ print(threading.stack_size() == {stack})
 
 
 def test_large_local_array_in_a_thread_with_a_small_stack(tmp_path: Path) -> None:
-    program = SMALL.format(dtype="float64", stack=1 << 15)
+    program = SMALL.format(dtype="float64", stack=LEAST_STACK)
     assert run_program(tmp_path, program) == "True\nTrue\n"
 
 
 def test_compiling_in_a_thread_with_a_small_stack(tmp_path: Path) -> None:
-    program = SMALL.format(dtype="float32", stack=1 << 16)
+    program = SMALL.format(dtype="float32", stack=2 * LEAST_STACK)
     assert run_program(tmp_path, program, HYBRIDJIT_CACHE="0") == "True\nTrue\n"

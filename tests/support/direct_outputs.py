@@ -10,15 +10,15 @@ import numpy as np
 from hybridjit import hybrid
 from hybridjit.hybrid import output_tensor
 
-LENGTH = 6
+LENGTH = 40  # so many that not all are loaded before one is stored
 
 
 @hybrid.script
 def mirrored(a: Any, b: Any) -> Any:
     """Element i takes what lies as far from the other end, and its neighbour."""
-    c = output_tensor((6,), "float64")
-    for i in range(6):
-        c[i] = a[5 - i] + 100.0 * b[i] + 10.0 * b[5 - i]
+    c = output_tensor((40,), "float64")
+    for i in range(40):
+        c[i] = a[39 - i] + 100.0 * b[i] + 10.0 * b[39 - i]
     return c
 
 
@@ -27,7 +27,7 @@ def run_on_views(call: Callable[..., Any], views: Sequence[tuple[int, int]]) -> 
 
     Each part begins at some element and goes on in steps.
     """
-    memory = np.arange(32.0)
+    memory = np.arange(256.0)
     *args, out = (_part(memory, start, step) for start, step in views)
     assert call(*args, out=out) is out
     return memory.tobytes()

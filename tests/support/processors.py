@@ -18,6 +18,11 @@ PROCESSORS = (
     else ()
 )
 
+# Shorter vectors have neither masks nor gathers.
+needs_wide_vectors = pytest.mark.skipif(
+    host_target().vector_bits < 256, reason="vectors of 128 bits have no masks"
+)
+
 
 @contextmanager
 def compiling_for(cpu: str) -> Generator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from hybridjit.codegen.math.values import Flag, Real, where
+from hybridjit.codegen.module_features import orders_zeros
 
 
 def sqrt(x: Real) -> Real:
@@ -48,11 +49,20 @@ def sign(x: Real) -> Real:
 
 
 def minimum(x: Real, y: Real) -> Real:
-    """NumPy's: NaN wins, the first one; of equal values the second."""
-    return where((x < y) | x.is_nan(), x, y)
+    """NumPy's: NaN wins, the first one; of 0.0 and -0.0 what the processor's instruction gives."""
+    return x.intrinsic("minimum", y) if orders_zeros(x.scope.builder.module) else lesser(x, y)
 
 
 def maximum(x: Real, y: Real) -> Real:
+    return x.intrinsic("maximum", y) if orders_zeros(x.scope.builder.module) else greater(x, y)
+
+
+def lesser(x: Real, y: Real) -> Real:
+    """As `minimum`; of equal values the second."""
+    return where((x < y) | x.is_nan(), x, y)
+
+
+def greater(x: Real, y: Real) -> Real:
     return where((x > y) | x.is_nan(), x, y)
 
 

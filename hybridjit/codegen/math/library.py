@@ -67,6 +67,8 @@ BODIES: dict[str, Body] = {
     "fma": elementary.fma,
     "minimum": elementary.minimum,
     "maximum": elementary.maximum,
+    "lesser": elementary.lesser,
+    "greater": elementary.greater,
     "isnan": elementary.isnan,
     "isinf": elementary.isinf,
     "isfinite": elementary.isfinite,
@@ -77,6 +79,8 @@ BODIES: dict[str, Body] = {
     "sigmoid": exponential.sigmoid,
     "sin_and_cos": trigonometric.sin_and_cos,
 }
+# What takes the place of an instruction in types that have none.
+_COMPARED = {"minimum": "lesser", "maximum": "greater"}
 # Functions that are one result of another one: who asks for both gets them from one call.
 PARTS = {"sin": ("sin_and_cos", 0), "cos": ("sin_and_cos", 1)}
 
@@ -93,8 +97,10 @@ def emit_math(
     fused = has_fma(builder.module) if target_has_fma is None else target_has_fma
     scope = Scope(builder, fused, lanes)
     wide = [_widen(scope, arg, dtype) for arg in args]
-    if dtype is FLOAT16 and name in ("minimum", "maximum"):
-        wide.reverse()  # of two zeros NumPy takes the first here, in other types the second
+    if dtype.bits < F32.bits and name in _COMPARED:
+        name = _COMPARED[name]
+        if dtype is FLOAT16:
+            wide.reverse()  # of two zeros NumPy takes the first here, in bfloat16 the second
     format = FORMATS.get(dtype.bits, F32)
     function = math_function(builder.module, name, format, fused, lanes)
     result = builder.call(function, wide)
