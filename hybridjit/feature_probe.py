@@ -4,8 +4,8 @@ llvmlite: for a name that it does not know, LLVM ends the process.
 llvmlite does not say what LLVM's table of processors holds. LLVM's inliner does: it inlines a
 function that needs a feature only into one whose processor has it.
 
-    define i32 @needs(ptr %x) "target-cpu"="generic" "target-features"="+avx2"
-    define i32 @asks(ptr %x)      # for the processor: has it AVX2 if the call is gone
+    define i32 @needs(ptr %x) "target-cpu"="haswell" "target-features"="+avx2"
+    define i32 @asks(ptr %x)      # for haswell alone: has it AVX2 if the call is gone
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ define i32 @asks{0}(ptr %x) {{
   %value = call i32 @needs{0}(ptr %x)
   ret i32 %value
 }}
-attributes #{0} = {{ "target-cpu"="generic" "target-features"="+{1}" }}
+attributes #{0} = {{ "target-cpu"="{2}" "target-features"="+{1}" }}
 """
 
 
 def find_features(cpu: str, names: Sequence[str]) -> list[str]:
     """Those of the features `names` that a processor has."""
-    text = "".join(_PAIR.format(number, name) for number, name in enumerate(names))
+    text = "".join(_PAIR.format(number, name, cpu) for number, name in enumerate(names))
     module = _llvm.parse_assembly(text)
     machine = _llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features="")
     builder = _llvm.create_pass_builder(machine, _llvm.create_pipeline_tuning_options(1))

@@ -110,9 +110,14 @@ def processor_features(cpu: str) -> frozenset[str]:
     if done.returncode or "not a recognized processor" in done.stderr:
         raise ConfigError(
             f"HYBRIDJIT_CPU is {cpu!r}, which LLVM does not know as a 64-bit processor; "
-            "haswell, skylake-avx512 and x86-64 are such names, and 'native' is this one"
+            f"{_some_names()} are such names, and 'native' is this one"
         )
     return frozenset(done.stdout.split())
+
+
+def _some_names() -> str:
+    is_arm = llvm.get_default_triple().startswith(("aarch64", "arm64"))
+    return "cortex-a76, neoverse-n1 and generic" if is_arm else "haswell, znver4 and x86-64"
 
 
 _PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "feature_probe.py")

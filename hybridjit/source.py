@@ -17,7 +17,7 @@ from hybridjit.brief_locks import brief_lock
 from hybridjit.errors import ParseError, Span
 from hybridjit.record import record
 from hybridjit.source_identity import is_text_of
-from hybridjit.syntax import children_of, nodes_of
+from hybridjit.syntax import children_of, nodes_of, parse_module
 
 # Passes recurse over expressions, a few frames per level; Python stops at 1000 frames.
 MAX_DEPTH = 200
@@ -317,10 +317,10 @@ def _has_parameters(args: ast.arguments, code: CodeType) -> bool:
 
 def _parse(text: str) -> ast.Module:
     if "\\" not in text:
-        return ast.parse(text)
+        return parse_module(text)
     with warnings.catch_warnings():  # Python has warned of '\d' already, when it compiled the file
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return parse_module(text)
 
 
 def _parse_text(text: str, file: str) -> ast.Module:

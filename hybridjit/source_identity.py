@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
+from hybridjit.syntax import parse_module
+
 # Clocks of file systems are coarse: a file that changed just before counts as one that may have.
 _STARTED = time.time() - 1.0
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -32,7 +34,7 @@ def is_text_of(
     """
     if not _may_have_changed(code.co_filename) or _is_rewritten(code):
         return True
-    around: Any = ast.parse(f"def around({', '.join(code.co_freevars)}): pass")
+    around: Any = parse_module(f"def around({', '.join(code.co_freevars)}): pass")
     around.body[0].body = [node]
     expected = _contents(code)
     return any(

@@ -1,4 +1,4 @@
-"""Going over syntax trees, which every stage of the front end does.
+"""Making syntax trees, and going over them, which every stage of the front end does.
 
 `ast.walk` also visits operators and contexts (`Add()`, `Load()`), which have nothing inside and are
 half of all nodes, and looks names up in a generator for each: with it, a tenth of what it takes to
@@ -12,6 +12,30 @@ from functools import cache
 from typing import Any, cast
 
 _LEAF_FIELDS = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment"})
+
+_MANY_TRIES = 100
+
+
+def parse_module(text: str) -> ast.Module:
+    """The tree of a text of statements."""
+    return _parse(text, "exec")
+
+
+def parse_expression(text: str) -> ast.expr:
+    """The tree of a text that is one expression."""
+    return _parse(text, "eval").body
+
+
+def _parse(text: str, mode: str) -> Any:
+    """Python 3.11 counts how deep the trees of all threads are together, and gives up where one of
+    them goes on while another waits in the middle. Each text starts anew: it is tried again.
+    """
+    for _ in range(_MANY_TRIES):
+        try:
+            return ast.parse(text, mode=mode)
+        except SystemError:
+            continue
+    return ast.parse(text, mode=mode)
 
 
 def nodes_of(tree: ast.AST) -> list[ast.AST]:

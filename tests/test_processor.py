@@ -22,9 +22,9 @@ from hybridjit.processor import (
 from hybridjit.runtime.cache.versions import maker_identity
 from hybridjit.target import Caches, Target
 from tests.corpus.case import Array
-from tests.support.processors import PROCESSORS, compiling_for
+from tests.support.processors import IS_X86, PROCESSORS, compiling_for
 
-pytestmark = pytest.mark.skipif(not PROCESSORS, reason="names of x86-64 processors")
+on_x86 = pytest.mark.skipif(not IS_X86, reason="names of x86-64 processors")
 EVERYTHING = dict.fromkeys(host_features(), True)
 
 
@@ -34,6 +34,7 @@ def double(a: Array) -> None:
         a[i] = 2 * a[i]
 
 
+@on_x86
 @pytest.mark.parametrize(
     ("cpu", "bits", "has", "lacks"),
     [
@@ -52,12 +53,14 @@ def test_features_are_those_of_llvm(cpu: str, bits: int, has: str, lacks: str) -
     assert not target.has(lacks)
 
 
+@on_x86
 def test_what_the_host_lacks_is_named() -> None:
     host = EVERYTHING | {"avx512f": False, "avx512vl": False, "clwb": False}
     with pytest.raises(ConfigError, match=r"'skylake-avx512', which has avx512f, avx512vl: this"):
         named_target("skylake-avx512", host)
 
 
+@on_x86
 def test_what_only_systems_use_may_be_missing() -> None:
     """As virtual machines hide it."""
     assert "enqcmd" in processor_features("sapphirerapids")
@@ -83,6 +86,7 @@ def test_the_host_is_the_default(cpu: str, monkeypatch: pytest.MonkeyPatch) -> N
     config.clear()
 
 
+@on_x86
 def test_code_and_its_key_are_for_the_processor() -> None:
     here = maker_identity(host_target())
     with compiling_for("nehalem"):
@@ -94,6 +98,21 @@ def test_code_and_its_key_are_for_the_processor() -> None:
         assert "xmm" in text
         assert "ymm" not in text
         assert maker_identity(current_target()) != here
+
+
+@pytest.mark.skipif(not host_target().has("neon"), reason="names of ARM processors")
+def test_processors_of_arm() -> None:
+    assert not named_target("generic", EVERYTHING).has("lse")
+    assert named_target("cortex-a76", EVERYTHING).has("lse")
+    with pytest.raises(ConfigError, match="'neoverse-v1', which has sve: this processor"):
+        named_target("neoverse-v1", EVERYTHING | {"sve": False})
+
+
+@pytest.mark.parametrize("cpu", PROCESSORS)
+def test_every_processor_has_vectors(cpu: str) -> None:
+    """Or its floats would not be where functions look for them."""
+    target = named_target(cpu, EVERYTHING)
+    assert target.has("sse2") or target.has("neon")
 
 
 def test_caches_are_those_of_the_machine_or_small_ones() -> None:
@@ -140,6 +159,7 @@ def test_registers_for_vectors() -> None:
     assert Target("x86_64-linux", "skylake-avx512", "+avx2,+avx512f").vector_registers == 32
 
 
+@on_x86
 def test_code_that_the_host_cannot_run_is_skipped_and_nothing_stays() -> None:
     before = current_target()
     with pytest.raises(pytest.skip.Exception, match="bdver1"), compiling_for("bdver1"):

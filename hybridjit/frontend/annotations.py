@@ -15,6 +15,7 @@ from hybridjit.scalars.builtins import ElementTypeObject, find_element_type
 from hybridjit.scalars.kinds import find_weak_type
 from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.source import FunctionSource, span_of
+from hybridjit.syntax import parse_expression
 
 
 def specs_in(source: FunctionSource, environment: Environment) -> list[Spec]:
@@ -38,7 +39,7 @@ def spec_of(node: ast.expr, environment: Environment) -> Spec | None:
     match node:
         case ast.Constant(value=str() as text):
             try:
-                return spec_of(ast.parse(text, mode="eval").body, environment)
+                return spec_of(parse_expression(text), environment)
             except SyntaxError:
                 return None
         case ast.Subscript(value=owner, slice=ast.Tuple(elts=[_, *metadata])) if (

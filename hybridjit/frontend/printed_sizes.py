@@ -11,6 +11,7 @@ from hybridjit.ir.expr import Cast, Expr, Max, Min
 from hybridjit.scalars.comparisons import COMPARE, compare, extremum
 from hybridjit.scalars.operators import BINARY, binary, select, unary
 from hybridjit.scalars.scalar import Scalar, integer
+from hybridjit.syntax import parse_expression
 
 _EXTREMA = {"min": Min, "max": Max}
 
@@ -19,7 +20,7 @@ def read_size(text: str, lookup: Callable[[str], Scalar], span: Span | None) -> 
     """The expression that `text` is; `lookup` says what a name stands for."""
     reader = _Reader(lookup)
     try:
-        return reader.scalar(ast.parse(text, mode="eval").body).expr
+        return reader.scalar(parse_expression(text)).expr
     except (SyntaxError, KeyError):
         raise ParseError(f'cannot read the size "{text}"', span) from None
 

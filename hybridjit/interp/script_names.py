@@ -19,6 +19,7 @@ from hybridjit.ir.expr import Buffer, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.record import record
+from hybridjit.syntax import parse_module
 
 Slots = Mapping[Var | Buffer, int]
 _UNPACKED = "t"  # what the front end calls the values of `x, y = ...`
@@ -192,7 +193,7 @@ def _names_of(name: str, span: Span, bound: Sequence[Var | Buffer]) -> list[str]
 def _assignments(file: str) -> dict[int, list[tuple[str, ...]]]:
     """The names that are bound in each line of a file, together those that are unpacked."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = parse_module("".join(linecache.getlines(file)))
     except SyntaxError:
         return {}
     found: dict[int, list[tuple[str, ...]]] = {}

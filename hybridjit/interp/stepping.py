@@ -27,6 +27,7 @@ from hybridjit.interp.scope import Frame, Scope
 from hybridjit.interp.script_names import Alias, Calls, Named, calls_of, find_names
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
+from hybridjit.syntax import parse_module
 
 _HIDDEN = ("hybridjit", "numpy")
 _LINE, _VALUES, _CALL = _OWN = "mirror_line", "mirror_values", "mirror_call"
@@ -273,7 +274,7 @@ def _function_at(file: str, line: int) -> tuple[str, int] | None:
 @lru_cache(maxsize=16)
 def _functions_in(file: str) -> list[tuple[str, int, int]]:
     try:
-        tree = ast.parse("".join(getlines(file)))
+        tree = parse_module("".join(getlines(file)))
     except SyntaxError:
         return []
     defined = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -293,7 +294,7 @@ def _make_code(lines: Sequence[int], names: Iterable[str], first: int) -> CodeTy
     text = f"def mirror({_VALUES}):\n while True:\n  {', '.join(_OWN)} = yield\n"
     text += "".join(f"  if {name!r} in {_VALUES}: {name} = {_VALUES}[{name!r}]\n" for name in names)
     text += "".join(f"  if {_LINE} == {line}: {_CALL}()\n" for line in lines)
-    tree = ast.parse(text)
+    tree = parse_module(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     for node in ast.walk(tree):
         _place(node, _NO_LINE)

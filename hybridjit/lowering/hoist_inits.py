@@ -16,11 +16,12 @@ from functools import reduce
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Const, Eq, Expr, Gt, Load, Lt
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Seq, Stmt, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.ir.visit import Mutator, walk
 
 
 def hoist_inits(func: PrimFunc) -> PrimFunc:
@@ -86,7 +87,7 @@ def _joined(cond: Expr) -> list[Expr]:
 
 def _guarded(others: list[Expr], first: If, loop: For) -> Stmt:
     """The first step, if there is a first iteration and the other conditions hold."""
-    then = substitute(first.then, {loop.var: loop.start})
+    then = FoldingSubstitute({loop.var: loop.start}).rewrite(first.then)
     if loop_extent(loop) is None:
         assert isinstance(loop.step, Const)
         goes_on = Lt if loop.step.value.real > 0 else Gt

@@ -37,6 +37,9 @@ _PEAK = """
 target triple = "{triple}"
 define i64 @hj_peak(i64 %count) "prefer-vector-width"="{bits}" {{
 entry:
+  %number = uitofp i64 %count to {kind}
+  %first = insertelement {vector} poison, {kind} %number, i64 0
+  %factor = shufflevector {vector} %first, {vector} poison, {zeros} zeroinitializer
   br label %body
 body:
   %i = phi i64 [ 0, %entry ], [ %next, %body ]
@@ -161,14 +164,17 @@ def _peak_text(kind: str) -> str:
         for k in range(_CHAINS)
     ]
     chains += [
+        # As sums do: some processors can only add to a register, not multiply it.
         f"  %y{k} = call {vector} @llvm.fma.{suffix}"
-        f"({vector} %x{k}, {vector} splat ({kind} 0.5), {vector} splat ({kind} 1.0))"
+        f"({vector} %factor, {vector} %factor, {vector} %x{k})"
         for k in range(_CHAINS)
     ]
     return _PEAK.format(
         triple=target.triple,
         bits=bits,
+        kind=kind,
         vector=vector,
+        zeros=f"<{lanes} x i32>",
         suffix=suffix,
         chains="\n".join(chains),
         keep=_kept(vector, "y"),

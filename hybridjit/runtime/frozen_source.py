@@ -13,7 +13,7 @@ from typing import Any
 from hybridjit.errors import InternalError
 from hybridjit.record import record
 from hybridjit.source import read_function, text_of
-from hybridjit.syntax import nodes_of
+from hybridjit.syntax import nodes_of, parse_expression, parse_module
 
 
 @record
@@ -40,9 +40,9 @@ class FrozenSource:
         # Blank lines in front make the positions absolute; `if` makes an indentation legal.
         is_indented = self.text[:1].isspace()
         lead = "\n" * (self.first - 2) + "if 1:\n" if is_indented else "\n" * (self.first - 1)
-        tree = ast.parse(lead + self.text)
+        tree = parse_module(lead + self.text)
         definition = next(node for node in nodes_of(tree) if _defines(node, self.name))
-        around: Any = ast.parse(f"def around({', '.join(free)}): pass")
+        around: Any = parse_module(f"def around({', '.join(free)}): pass")
         around.body[0].body = [definition]
         code = compile(around, self._place(), "exec", dont_inherit=True)
         found = next(inner for inner in _inside(code) if inner.co_name == self.name)
@@ -109,7 +109,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _names_in_text(text: str) -> Iterator[str]:
     """The names in an annotation that is written as a string."""
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = parse_expression(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return
     yield from (inner.id for inner in nodes_of(tree) if isinstance(inner, ast.Name))

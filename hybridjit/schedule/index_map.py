@@ -16,6 +16,7 @@ from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Max, Mod, Mul, Neg, Su
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import substitute
 from hybridjit.record import record
+from hybridjit.syntax import parse_expression
 
 IndexFunction = (
     Callable[[Expr], Any]
@@ -153,7 +154,7 @@ def parse_index_map(text: str) -> IndexMap:
     if not arrow or not all(name.isidentifier() for name in names) or len({*names}) != len(names):
         raise ScheduleError(f"expected an index map such as 'i, j -> j, i', got {text!r}")
     try:
-        tree = ast.parse(right.strip(), mode="eval").body
+        tree = parse_expression(right.strip())
     except SyntaxError as error:
         raise ScheduleError(f"cannot read the index map {text!r}: {error.msg}") from None
     variables = {name: Var(name) for name in names}

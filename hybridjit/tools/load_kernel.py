@@ -28,6 +28,7 @@ import hybridjit
 from hybridjit.scalars.builtins import find_element_type
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.script import Kernel
+from hybridjit.syntax import parse_expression
 from hybridjit.tools.working import working
 
 MAX_INDEX = 8  # elements of arrays of integers are below it
@@ -140,7 +141,7 @@ def read_arguments(text: str) -> tuple[Any, ...]:
     if not text.strip():
         return ()
     try:
-        parsed = ast.parse(f"({text},)", mode="eval").body
+        parsed = parse_expression(f"({text},)")
     except SyntaxError:
         parsed = None
     if not isinstance(parsed, ast.Tuple):

@@ -19,6 +19,7 @@ from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, MATH, TYPES
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import remember_text
+from hybridjit.syntax import parse_expression
 
 # Longer than anything that is written by hand, and parsed in a few milliseconds.
 MAX_LENGTH = 4000
@@ -110,7 +111,7 @@ class _Source:
 
     def parse(self) -> ast.expr:
         try:
-            return ast.parse(self.text, mode="eval").body
+            return parse_expression(self.text)
         except SyntaxError as error:
             col = max(0, (error.offset or 1) - 1)
             end = max(col + 1, (error.end_offset or 1) - 1)

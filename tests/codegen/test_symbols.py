@@ -85,8 +85,8 @@ def loops(lines: Sequence[str], parameters: str) -> str:
 
 
 # What processors in between lack of the newest, they lack for half floats, or the oldest does, too.
-ENDS = [cpu for cpu in PROCESSORS if cpu in ("x86-64", "haswell", "sapphirerapids")]
-BETWEEN = [cpu for cpu in PROCESSORS if cpu in ("nehalem", "cascadelake")]
+ENDS = [cpu for cpu in PROCESSORS if cpu in ("x86-64", "haswell", "sapphirerapids", "generic")]
+BETWEEN = [cpu for cpu in PROCESSORS if cpu in ("nehalem", "cascadelake", "cortex-a76")]
 EACH = [
     *((cpu, dtype) for cpu in ENDS for dtype in DTYPES),
     *((cpu, dtype) for cpu in BETWEEN for dtype in ("float16", "bfloat16")),

@@ -11,6 +11,7 @@ import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.hoist_inits import hoist_inits
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_native_agrees
@@ -130,3 +131,19 @@ def never(a: Array, b: Array, n: int) -> None:
 @pytest.mark.parametrize("kernel", [down_to_zero, down_by_twos, by_a_number, never])
 def test_loops_that_go_down_or_nowhere(kernel: Kernel[..., Any], n: int) -> None:
     assert_native_agrees(kernel, np.arange(1.0, 9.0), np.full(2, 9.0), n)
+
+
+@hybrid.script
+def reckons_with_it(a: Array, b: Array) -> None:
+    for i in range(3):
+        for j in range(4):
+            if j == 0:
+                b[i] = a[j // 2] + (j + 1) % 3
+            b[i] += a[j]
+
+
+def test_what_the_first_step_reckons_is_folded() -> None:
+    before, after = hoisted(reckons_with_it, hj.f64[4], hj.f64[3])
+    assert before != after
+    verify(after, Stage.LOOPS)
+    assert_native_agrees(reckons_with_it, np.arange(4.0), np.zeros(3))

@@ -193,7 +193,7 @@ def test_as_plain_python(kernel: AnyKernel, dtype: Any) -> None:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("cpu", ["x86-64", "haswell", "skylake-avx512"])
+@pytest.mark.parametrize("cpu", PROCESSORS[::2])
 @pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_nothing_beside_the_places_is_touched(kernel: AnyKernel, cpu: str) -> None:
     with compiling_for(cpu), config.scope(cache_enabled=False):

@@ -80,7 +80,7 @@ def _forget_kernels() -> None:
 
 
 def report(bugs: Sequence[Bug]) -> int:
-    """Try the bugs that can be seen, print what is said of each, and return how many were missed."""
+    """Try the bugs that can be seen, print what is said of each; the number that was missed."""
     bugs = [bug for bug in bugs if bug.can_be_seen]
     missed = 0
     for bug in bugs:

@@ -12,11 +12,11 @@ from hybridjit.errors import ConfigError
 from hybridjit.processor import current_target, host_target
 
 # Without SSE4.1; without AVX; with AVX2, F16C and FMA; two kinds of AVX-512; with AVX512-FP16.
-PROCESSORS = (
-    ("x86-64", "nehalem", "haswell", "skylake-avx512", "cascadelake", "sapphirerapids")
-    if host_target().triple.startswith("x86_64")
-    else ()
-)
+_X86 = ("x86-64", "nehalem", "haswell", "skylake-avx512", "cascadelake", "sapphirerapids")
+# Without arithmetic on half floats, one of them a processor that runs in order; with it.
+_ARM = ("generic", "cortex-a53", "cortex-a76")
+IS_X86 = host_target().triple.startswith("x86_64")
+PROCESSORS = _X86 if IS_X86 else _ARM if host_target().has("neon") else ()
 
 # Shorter vectors have neither masks nor gathers.
 needs_wide_vectors = pytest.mark.skipif(

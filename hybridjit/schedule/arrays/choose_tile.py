@@ -16,8 +16,8 @@ from hybridjit.target import Target
 DEPTH, MAX_DEPTH = 256, 512
 # Side by side in a tile: so many vectors, and more of them if there are few rows.
 VECTORS, MAX_VECTORS = 2, 4
-# Registers for sums, by whether there are 32 of 512 bits or 16 smaller ones.
-_SUMS = {True: 24, False: 12}
+# How many of the registers are for sums.
+_SUMS = {32: 24, 16: 12}
 # With 24 sums, 6 rows of 4 vectors take 10 loads for each term, 12 rows of 2 vectors 14. Of few
 # rows, the latter are fewer tiles, each of which packs its rows (64 x 64 x 64: 124 GFLOP/s, not
 # 111; but 150, not 140, for 128).
@@ -49,9 +49,9 @@ def choose_tile(
     has_windows: bool = False,
 ) -> Tile:
     """The tile that fills the registers, and of which little is left over at the edges."""
-    sums = _SUMS[target.vector_bits >= 512] // (2 if dtype.is_complex else 1)
+    sums = _SUMS[target.vector_registers] // (2 if dtype.is_complex else 1)
     is_low = has_windows or (height is not None and height <= _FEW_ROWS)
-    most = sums // (VECTORS if is_low or sums < _SUMS[True] else MAX_VECTORS)
+    most = sums // (VECTORS if is_low or sums < _SUMS[32] else MAX_VECTORS)
     if has_windows:
         most = min(most, _MAX_WINDOW_ROWS)
     rows = most if height is None else _best_rows(height, most)
