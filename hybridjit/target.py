@@ -31,6 +31,11 @@ class Target:
         return f"+{feature}" in self.features.split(",")
 
     @property
+    def is_arm(self) -> bool:
+        """Whether it is an ARM of 64 bits."""
+        return self.triple.startswith(("aarch64", "arm64"))
+
+    @property
     def vector_bits(self) -> int:
         """The widest vectors that the processor has."""
         enabled = set(self.features.split(","))

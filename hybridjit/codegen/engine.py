@@ -16,6 +16,7 @@ from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
 from hybridjit.codegen.llvm_text import parse_llvm
+from hybridjit.codegen.signed_zeros import keep_zeros
 from hybridjit.codegen.target import target_machine
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -51,7 +52,12 @@ class Library:
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
     builder = _pass_builder(target)
-    return _run(builder.getModulePassManager(), parse_llvm(text), builder)
+    module = _run(builder.getModulePassManager(), parse_llvm(text), builder)
+    if not target.is_arm:
+        return module
+    made = str(module)
+    kept = keep_zeros(made)
+    return module if kept is made else parse_llvm(kept)
 
 
 def tidy(text: str, target: Target) -> Optimized:

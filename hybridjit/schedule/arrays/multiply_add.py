@@ -15,7 +15,7 @@ from hybridjit.target import Target
 
 def has_fma(target: Target) -> bool:
     """Whether a machine rounds `x * y + z` once, in one instruction."""
-    return target.has("fma") or target.triple.startswith(("aarch64", "arm64"))
+    return target.has("fma") or target.is_arm
 
 
 def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool) -> Expr:
