@@ -19,6 +19,7 @@ from functools import reduce
 
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
 from hybridjit.ir.hints import with_register
@@ -88,7 +89,12 @@ def _can_reorder(loops: Sequence[For], inner: Sequence[For]) -> bool:
 
 
 def accumulate(sums: Nest, store: Store) -> Stmt:
-    """The loops of `sums`, which update the element of `store`, with its value in a variable."""
+    """The loops of `sums`, which update the element of `store`, with its value in a variable.
+
+    Loops that never run stay as they are.
+    """
+    if any(loop_extent(loop) == 0 for loop in sums.loops):
+        return sums.over(sums.body)
     total = Buffer(f"{store.buffer.name}_value", store.buffer.dtype, (), Buffer.REGISTER)
     element = Load(store.buffer, store.indices, span=store.span)
     sums = Nest((with_register(sums.loops[0]), *sums.loops[1:]), sums.body)
