@@ -84,3 +84,33 @@ def test_a_margin_that_is_too_small_is_noticed() -> None:
 
 def test_loops_until_a_point_escapes() -> None:
     assert hybrid.script(first_escape)(np.array([0.5, 1j, 2.0, 3.0, 1.0])) == 3
+
+
+def compare_with(z: Array, bounds: Array, out: Array) -> None:
+    k = 0
+    while k < bounds.shape[0]:
+        bound = bounds[k]
+        for i in range(z.shape[0]):
+            if abs(z[i]) < bound:
+                out[k, i] += 1
+            if abs(z[i]) <= bound:
+                out[k, i] += 2
+            if abs(z[i]) > bound:
+                out[k, i] += 4
+            if abs(z[i]) >= bound:
+                out[k, i] += 8
+        k += 1
+
+
+BOUNDS = [2.0, 0.0, -0.0, -2.0, np.nan, np.inf, -np.inf, 1e-30, 1e30, 1e-300, 1e300, 5e-324, 1e-40]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_bounds_that_are_known_at_run_time(dtype: str) -> None:
+    z = points(dtype)
+    with np.errstate(over="ignore"):
+        bounds = np.array(BOUNDS, z.real.dtype)
+    native, expected = np.zeros((2, len(bounds), len(z)), np.int64)
+    hybrid.script(compare_with)(z, bounds, native)
+    compare_with(magnitudes(z), bounds, expected)
+    np.testing.assert_array_equal(native, expected)

@@ -62,7 +62,7 @@ def emit_operator(emitter: Emitter, expr: tir.Binary) -> Value:
 def _compare_magnitude(emitter: Emitter, expr: tir.Binary, arg: Expr) -> Value:
     """abs(z) < c; the root is taken only when z is close to the circle."""
     z, bound = emitter.emit(arg), emitter.emit(expr.rhs)
-    is_sure, answer = emit_sure_answers(emitter.b, expr, z)
+    is_sure, answer = emit_sure_answers(emitter.b, expr, z, bound)
     start = emitter.b.block
     done, close = emitter.fork(emitter.b.settled(is_sure))
     emitter.b.position_at_end(close)

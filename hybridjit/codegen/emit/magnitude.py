@@ -22,23 +22,41 @@ _LARGEST = {32: 2.0**60, 64: 2.0**500}
 
 
 def find_magnitude(expr: Expr) -> Expr | None:
-    """z of `abs(z) < c`, or >, <=, >=, for a complex z and a constant of moderate size."""
+    """z of `abs(z) < c`, or >, <=, >=, for a complex z and a bound of moderate size, perhaps."""
     if not isinstance(expr, Lt | Le | Gt | Ge):
         return None
     match expr.lhs, expr.rhs:
-        case Call(name="abs", args=(z,)), Const(value=float(bound)) if z.dtype.is_complex:
-            largest = _LARGEST[z.dtype.component.bits]
-            return z if 1.0 / largest <= bound <= largest else None
+        case Call(name="abs", args=(z,)), bound if z.dtype.is_complex:
+            is_moderate = not isinstance(bound, Const) or _is_moderate(bound, z)
+            return z if is_moderate else None
         case _:
             return None
 
 
-def emit_sure_answers(b: Builder, expr: Binary, z: Complex) -> tuple[Value, Value]:
+def _is_moderate(bound: Const, z: Expr) -> bool:
+    largest = _LARGEST[z.dtype.component.bits]
+    return 1.0 / largest <= bound.value.real <= largest
+
+
+def emit_sure_answers(b: Builder, expr: Binary, z: Complex, bound: Value) -> tuple[Value, Value]:
     """Whether the squares decide `expr`, a test of z, and the answer if they do."""
-    assert isinstance(expr.rhs, Const)
-    square, margin = expr.rhs.value.real**2, _MARGINS[z.real.type]
-    low, high = (ir.Constant(z.real.type, square * (1.0 + side)) for side in (-margin, margin))
+    part = z.real.type
+    low, high = (
+        _scaled_square(b, expr.rhs, bound, 1.0 + side * _MARGINS[part]) for side in (-1, 1)
+    )
     total = b.fadd(b.fmul(z.real, z.real), b.fmul(z.imag, z.imag))
     is_smaller, is_larger = b.fcmp_ordered("<=", total, low), b.fcmp_ordered(">=", total, high)
-    answer = is_smaller if isinstance(expr, Lt | Le) else is_larger
-    return b.or_(is_smaller, is_larger), answer
+    is_sure = b.or_(is_smaller, is_larger)
+    if not isinstance(expr.rhs, Const):
+        largest = _LARGEST[32 if part == FLOAT else 64]
+        least, most = (ir.Constant(part, largest**sign) for sign in (-1, 1))
+        is_moderate = b.and_(b.fcmp_ordered(">=", bound, least), b.fcmp_ordered("<=", bound, most))
+        is_sure = b.and_(is_sure, is_moderate)
+    return is_sure, is_smaller if isinstance(expr, Lt | Le) else is_larger
+
+
+def _scaled_square(b: Builder, expr: Expr, bound: Value, factor: float) -> Value:
+    """The square of a bound, times a factor: roundings are far less than the margin in it."""
+    if isinstance(expr, Const):
+        return ir.Constant(bound.type, expr.value.real**2 * factor)
+    return b.fmul(b.fmul(bound, bound), ir.Constant(bound.type, factor))
