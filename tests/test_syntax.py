@@ -29,7 +29,7 @@ def test_the_children_of_every_node() -> None:
 def test_other_threads_do_not_disturb(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python 3.11 refuses a text now and then while other threads parse theirs."""
     answers = iter([SystemError("AST constructor recursion depth mismatch")] * 3)
-    parse = ast.parse
+    parse: Any = ast.parse
 
     def disturbed(text: str, **options: Any) -> Any:
         for error in answers:

@@ -242,6 +242,6 @@ def _clock_text() -> str:
     module = ir.Module()
     module.triple = current_target().triple
     clock = ir.Function(module, ir.FunctionType(I64, []), "hj_clock")
-    b = ir.IRBuilder(clock.append_basic_block())
+    b: Any = ir.IRBuilder(clock.append_basic_block())
     b.ret(read_clock(b, module))
     return str(module)

@@ -12,13 +12,18 @@ from hybridjit.codegen.signed_zeros import keep_zeros
 from tests.corpus.case import Array
 from tests.frontend.from_text import script_from_text
 
-CONDITIONS = [f"x {how} {zero}" for how in ("<", ">", "<=", ">=") for zero in ("0.0", "-0.0")]
-RESULTS = [f"{x} if C else {y}" for x, y in itertools.permutations(("x", "0.0", "-0.0"), 2)]
-FORMS = [result.replace("C", cond) for result in RESULTS for cond in CONDITIONS if "x" in result]
-FORMS += [f"{how}({a}, {b})" for how in ("min", "max") for a, b in itertools.permutations("xy", 2)]
-FORMS += [f"{how}({z}, x)" for how in ("min", "max") for z in ("0.0", "-0.0")]
-FORMS += [f"{how}(x, {z})" for how in ("min", "max") for z in ("0.0", "-0.0")]
-FORMS += [f"np.{how}(x, {z})" for how in ("minimum", "maximum") for z in ("0.0", "-0.0")]
+ZEROS = ("0.0", "-0.0")
+CONDITIONS = [f"x {how} {zero}" for how in ("<", ">", "<=", ">=") for zero in ZEROS]
+RESULTS = [f"{x} if C else {y}" for x, y in itertools.permutations(("x", *ZEROS), 2)]
+EXTREMA = [
+    f"{how}({pair})"
+    for how in ("min", "max", "np.minimum", "np.maximum")
+    for pair in ("x, 0.0", "x, -0.0", "0.0, x", "-0.0, x", "x, y", "y, x")
+]
+FORMS = [
+    *(result.replace("C", cond) for result in RESULTS for cond in CONDITIONS if "x" in result),
+    *EXTREMA,
+]
 SCALAR = "def f(a, b):\n    for i in range(a.shape[0]):\n        x = a[i]\n        y = -x\n"
 
 
