@@ -8,11 +8,11 @@ from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, Seq, Stmt, seq
-from hybridjit.ir.visit import Mutator
+from hybridjit.ir.visit import StmtMutator
 from hybridjit.kept_property import kept_property
 
 
-class LoopMutator(Mutator):
+class LoopMutator(StmtMutator):
     """Rewrites loops, with the loops and names around them in `scope`, outermost first."""
 
     def __init__(self, func: PrimFunc, scope: Scope = ()) -> None:
@@ -36,9 +36,6 @@ class LoopMutator(Mutator):
 
     def rewrite_Let(self, node: Let) -> Stmt:
         self.scope.append(node)
-        return node
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
         return node
 
     def go_inside(self, loop: For) -> Stmt:

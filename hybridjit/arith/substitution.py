@@ -10,7 +10,7 @@ from typing import cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, Var
-from hybridjit.ir.stmt import If, Let, Seq, Stmt, seq
+from hybridjit.ir.stmt import If, Let, Seq, Stmt
 from hybridjit.ir.visit import N, Substitute
 
 
@@ -40,7 +40,3 @@ class FoldingSubstitute(Substitute):
         if not isinstance(made.cond, Const):
             return made
         return made.then if made.cond.value else (made.otherwise or Seq(()))
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        made = self.generic(node)
-        return made if made is node else seq(*made.stmts)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from hybridjit.ir.expr import Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     HAS_LANES,
@@ -32,7 +31,7 @@ from hybridjit.ir.stmt import (
     LoopKind,
     Stmt,
 )
-from hybridjit.ir.visit import Mutator, walk_stmts
+from hybridjit.ir.visit import StmtMutator, walk_stmts
 
 
 def with_lanes(loop: For, lanes: int) -> For:
@@ -107,22 +106,16 @@ def drop_hints(func: PrimFunc) -> PrimFunc:
     return dataclasses.replace(func, body=_DropHints().rewrite(func.body))
 
 
-class _DropHints(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
+class _DropHints(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         left = tuple(item for item in node.annotations if item[0] not in HINTS)
         same = len(left) == len(node.annotations)
         return self.generic(node if same else dataclasses.replace(node, annotations=left))
 
 
-class _NumberLoops(Mutator):
+class _NumberLoops(StmtMutator):
     def __init__(self) -> None:
         self.count = 0
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         numbered = (*node.annotations, (ORIGIN, self.count))

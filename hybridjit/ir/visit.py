@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from hybridjit.ir import expr as _expr
 from hybridjit.ir import stmt as _stmt
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
-from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.stmt import Seq, Stmt, seq
 
 N = TypeVar("N", bound=Node)
 
@@ -128,9 +128,10 @@ class Mutator:
 
     A handler receives the node with its children not yet rewritten and calls `self.generic(node)`
     to rewrite them. A handler for a node class that does not exist fails when the class is made.
+    A statement that becomes several, or none, joins its neighbours.
     """
 
-    _handlers: ClassVar[Mapping[type[Node], str]] = {}
+    _handlers: ClassVar[Mapping[type[Node], str]] = {Seq: "rewrite_Seq"}
 
     def __init_subclass__(cls) -> None:
         handlers = dict(cls._handlers)
@@ -159,6 +160,17 @@ class Mutator:
     def generic(self, node: N) -> N:
         """`node` with its children rewritten."""
         return map_children(node, self.rewrite)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+
+class StmtMutator(Mutator):
+    """A pass over statements alone: it does not look into expressions."""
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
 
 
 class Substitute(Mutator):

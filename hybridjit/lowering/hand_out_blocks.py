@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     HINTS,
@@ -27,11 +27,9 @@ from hybridjit.ir.stmt import (
     UNSAFE,
     For,
     LoopKind,
-    Seq,
     Stmt,
-    seq,
 )
-from hybridjit.ir.visit import Mutator, walk_stmts
+from hybridjit.ir.visit import StmtMutator, walk_stmts
 from hybridjit.lowering.blocks import make_blocks
 from hybridjit.schedule.arrays.sum_tiles import find_sums
 
@@ -44,14 +42,7 @@ def hand_out_blocks(func: PrimFunc) -> PrimFunc:
     return dataclasses.replace(func, body=_HandOut().rewrite(func.body))
 
 
-class _HandOut(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
+class _HandOut(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         together = _count_together(node)
         loop = self.generic(node)

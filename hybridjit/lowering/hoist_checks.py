@@ -41,7 +41,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
-from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Seq, Stmt, While, seq
+from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 from hybridjit.kept_property import kept_property
 from hybridjit.lowering.name_invariants import name_invariants
@@ -97,10 +97,6 @@ class _HoistChecks(Mutator):
     @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_For(self, node: For) -> Stmt:
         nodes = list(walk(node))

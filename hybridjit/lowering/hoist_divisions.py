@@ -18,10 +18,10 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Lt, Node, Var
+from hybridjit.ir.expr import Const, FloorDiv, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, Let, Seq, Stmt, While, seq
-from hybridjit.ir.visit import Mutator, walk
+from hybridjit.ir.stmt import For, Let, Stmt, While, seq
+from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 
 
@@ -31,16 +31,9 @@ def hoist_divisions(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _Hoist(Mutator):
+class _Hoist(StmtMutator):
     def __init__(self, func: PrimFunc) -> None:
         self.facts = Facts.of(func)
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_Let(self, node: Let) -> Stmt:
         if node.value.dtype is INT64 and self.facts.exact(node.value) is not None:

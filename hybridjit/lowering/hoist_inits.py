@@ -20,8 +20,8 @@ from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Const, Eq, Expr, Gt, Load, Lt
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Seq, Stmt, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, walk
+from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Stmt, flat_stmts, seq
+from hybridjit.ir.visit import StmtMutator, walk
 
 
 def hoist_inits(func: PrimFunc) -> PrimFunc:
@@ -30,14 +30,7 @@ def hoist_inits(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _HoistInits(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
+class _HoistInits(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         loop = self.generic(node)  # inner loops first: what they leave in front may go on
         stmts = list(flat_stmts(loop.body))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from hybridjit.ir.expr import And, Buffer, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, children, rewrite, walk
+from hybridjit.ir.visit import StmtMutator, children, rewrite, walk
 
 
 def join_branches(body: Stmt) -> Stmt:
@@ -25,14 +25,7 @@ def join_branches(body: Stmt) -> Stmt:
     return _JoinBranches().rewrite(body)
 
 
-class _JoinBranches(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
+class _JoinBranches(StmtMutator):
     def rewrite_If(self, node: If) -> Stmt:
         names = [Let(Var(load.buffer.name, load.dtype), load) for load in _loaded_again(node)]
         branch = self.generic(_with_names(node, names) if names else node)

@@ -49,7 +49,7 @@ from hybridjit.analysis.private_reduction import (
     find_single_reductions,
 )
 from hybridjit.arith.totality import is_total, operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Var
+from hybridjit.ir.expr import Buffer, Const, Ge, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ON_THREADS,
@@ -69,7 +69,7 @@ from hybridjit.ir.stmt import (
     While,
     seq,
 )
-from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
+from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.lowering.blocks import make_blocks
 from hybridjit.lowering.chunks import Chunks, make_parallel
@@ -103,7 +103,7 @@ def parallelize_asked(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _Parallelize(Mutator):
+class _Parallelize(StmtMutator):
     def __init__(self, func: PrimFunc, *, only_asked: bool = False) -> None:
         self.func = func
         self.only_asked = only_asked
@@ -112,9 +112,6 @@ class _Parallelize(Mutator):
     @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_Seq(self, node: Seq) -> Stmt:
         known = len(self.scope)

@@ -112,10 +112,6 @@ class _WidenArrays(Mutator):
         self.vector = None
         return seq(*self.made, loop)
 
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
     def rewrite_Allocate(self, node: Allocate) -> Stmt:
         if node.buffer.is_register or self.vector is None:
             return node

@@ -27,7 +27,7 @@ from hybridjit.analysis.private_reduction import (
 )
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
 from hybridjit.kept_property import kept_property
 from hybridjit.lowering.chunks import AUTOMATIC, Chunks
@@ -51,11 +51,6 @@ class _Privatize(Mutator):
     @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        # A loop that became several statements joins its neighbours.
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind is not LoopKind.PARALLEL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod, Var
-from hybridjit.ir.stmt import Let, Seq, Stmt, seq
+from hybridjit.ir.stmt import Let, Seq, Stmt
 from hybridjit.ir.visit import Mutator
 
 Division = FloorDiv | Mod
@@ -38,7 +38,3 @@ class _Replace(Mutator):
             self.names[node.var] = rewritten.value
             return Seq(())
         return rewritten
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)

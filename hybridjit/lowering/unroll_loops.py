@@ -41,10 +41,6 @@ def unroll_loops(func: PrimFunc) -> PrimFunc:
 class _UnrollLoops(Mutator):
     in_vectors = False
 
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
     def rewrite_For(self, node: For) -> Stmt:
         outside, self.in_vectors = self.in_vectors, node.kind is LoopKind.VECTORIZED
         self.in_vectors |= outside

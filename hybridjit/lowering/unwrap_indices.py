@@ -27,7 +27,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import StmtMutator, fresh_copy, walk
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
 from hybridjit.record import record
@@ -51,12 +51,9 @@ class _Wrap:
     offset: Expr
 
 
-class _Unwrap(Mutator):
+class _Unwrap(StmtMutator):
     def __init__(self, func: PrimFunc) -> None:
         self.sums = SmallSums.of(func)
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_Let(self, node: Let) -> Stmt:
         self.sums.bind(node)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hybridjit.analysis.lower_blocks import lower_blocks
-from hybridjit.ir.expr import Expr, Load, Var
+from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, Let, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, walk, walk_stmts
+from hybridjit.ir.stmt import Block, For, Let, Stmt, Store, seq
+from hybridjit.ir.visit import StmtMutator, walk, walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.promote_sums import choose_promoted_sums
 from hybridjit.optimize.tile_sums import choose_sum_tiles
@@ -63,22 +63,12 @@ def _plain_loops(func: PrimFunc) -> PrimFunc:
     return replace(plain, body=_NameBounds().rewrite(plain.body), is_checked=True)
 
 
-class _WithoutInits(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
+class _WithoutInits(StmtMutator):
     def rewrite_Block(self, node: Block) -> Stmt:
         return self.generic(node if node.init is None else replace(node, init=None))
 
 
-class _NameBounds(Mutator):
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
+class _NameBounds(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         loop = self.generic(node)
         bounds = (loop.start, loop.stop)

@@ -14,7 +14,7 @@ from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Stmt, flat_stmts
-from hybridjit.ir.visit import Mutator, walk_stmts
+from hybridjit.ir.visit import StmtMutator, walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.schedule.arrays.sink import SinkProofs, Sunk, find_sunk
 
@@ -39,16 +39,13 @@ def sink_loops(
     return _SinkLoops(SinkProofs(func, body), is_free, decisions).rewrite(body)
 
 
-class _SinkLoops(Mutator):
+class _SinkLoops(StmtMutator):
     def __init__(
         self, proofs: SinkProofs, is_free: Callable[[Var], bool], decisions: Decisions
     ) -> None:
         self.proofs = proofs
         self.is_free = is_free
         self.decisions = decisions
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         sunk = find_sunk(node) if self.is_free(node.var) else None

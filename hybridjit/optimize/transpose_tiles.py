@@ -10,10 +10,10 @@ from collections.abc import Callable
 from hybridjit.analysis.accesses import Access, find_accesses
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Stmt
-from hybridjit.ir.visit import Mutator, walk_stmts
+from hybridjit.ir.visit import StmtMutator, walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.schedule.arrays.sink import SinkProofs
 from hybridjit.schedule.arrays.squares import Squares, find_squares
@@ -47,7 +47,7 @@ def transpose_tiles(
     return _TransposeTiles(SinkProofs(func, body), is_free, target, decisions).rewrite(body)
 
 
-class _TransposeTiles(Mutator):
+class _TransposeTiles(StmtMutator):
     def __init__(
         self,
         proofs: SinkProofs,
@@ -57,9 +57,6 @@ class _TransposeTiles(Mutator):
     ) -> None:
         self.proofs, self.is_free = proofs, is_free
         self.target, self.decisions = target, decisions
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         found = find_squares(node)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hybridjit.ir.expr import Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, IterKind, Stmt
-from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.ir.visit import StmtMutator, substitute, walk
 from hybridjit.schedule.program import variables_in, variables_used
 
 
@@ -24,12 +24,9 @@ def bind_loops(func: PrimFunc) -> PrimFunc:
     return dataclasses.replace(func, body=_BindLoops().rewrite(func.body))
 
 
-class _BindLoops(Mutator):
+class _BindLoops(StmtMutator):
     def __init__(self) -> None:
         self.loops: list[Var] = []
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         self.loops.append(node.var)

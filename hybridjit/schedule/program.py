@@ -27,7 +27,6 @@ from hybridjit.ir.stmt import (
     Stmt,
     While,
     flat_stmts,
-    seq,
 )
 from hybridjit.ir.visit import Mutator, children, walk, walk_stmts
 
@@ -113,10 +112,6 @@ class _Replace(Mutator):
         if isinstance(node, Stmt) and node in self.changes:
             return self.changes[node]
         return super().rewrite(node)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
 
 class _SubstituteLoop(FoldingSubstitute):

@@ -29,7 +29,7 @@ from hybridjit.ir.stmt import (
     Stmt,
     Store,
 )
-from hybridjit.ir.visit import Mutator, N, Substitute, walk_stmts
+from hybridjit.ir.visit import N, StmtMutator, Substitute, walk_stmts
 from hybridjit.record import record
 
 _MARKS = (ARRAY, REASSOCIATE, STORED_ONCE)
@@ -121,7 +121,7 @@ class _TakeOff(Substitute):
         return super().rewrite_Store(node)
 
 
-class _PutBack(Mutator):
+class _PutBack(StmtMutator):
     """Put statements back as they were with their blocks.
 
     What stands in a nest that was changed gets new ones: what an iteration is to a block, one that
@@ -131,9 +131,6 @@ class _PutBack(Mutator):
     def __init__(self, origins: Mapping[Stmt, Stmt], loops: Collection[Var]) -> None:
         self.origins = origins
         self.loops = loops
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_Store(self, node: Store) -> Stmt:
         return self.origins.get(node, node)
@@ -153,12 +150,9 @@ def forget_touched(func: PrimFunc, as_written: PrimFunc) -> PrimFunc:
     return replace(func, body=_ForgetTouched(loops).rewrite(func.body))
 
 
-class _ForgetTouched(Mutator):
+class _ForgetTouched(StmtMutator):
     def __init__(self, loops: Collection[For]) -> None:
         self.loops = loops
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         if node in self.loops:

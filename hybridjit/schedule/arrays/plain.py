@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.make_blocks import Known
-from hybridjit.ir.expr import Buffer, Expr, Var
+from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -25,7 +25,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import Mutator, children, walk_stmts
+from hybridjit.ir.visit import StmtMutator, children, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fusion
 from hybridjit.schedule.arrays.marks import Marks, read_marks
@@ -118,7 +118,7 @@ def _way_to(root: Stmt, place: Stmt) -> list[Stmt]:
     return []
 
 
-class _ChangeList(Mutator):
+class _ChangeList(StmtMutator):
     """Put `stmts` in the place of a list. A nest without statements goes, too."""
 
     def __init__(self, fusion: Fusion, place: Stmt, stmts: Sequence[Stmt]) -> None:
@@ -131,13 +131,6 @@ class _ChangeList(Mutator):
         if self.place in flat_stmts(body):
             return seq(*self.stmts)
         return self.rewrite(body)
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_For(self, node: For) -> Stmt:
         body = self.scope(node.body)
