@@ -14,6 +14,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk
 from tests.corpus.case import Array
 from tests.differential.test_random_programs import SLOW
+from tests.programs.kinds import STYLES
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
 from tests.support.poisoned import run_poisoned
@@ -53,11 +54,11 @@ def check_program(program: Program) -> None:
 
 
 @pytest.mark.sampled(6)
-@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
+@pytest.mark.parametrize("style", ["tame", "wild"])
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
-def test_programs_of_the_first_seeds(first: int, wild: bool) -> None:
+def test_programs_of_the_first_seeds(first: int, style: str) -> None:
     for seed in range(first, first + CHUNK):
-        program = program_from_seed(seed, wild=wild)
+        program = program_from_seed(seed, STYLES[style])
         try:
             check_program(program)
         except AssertionError as error:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.programs.check import check_program
+from tests.programs.kinds import WILD
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.support.strategies import programs, wild_programs
 
@@ -22,7 +23,7 @@ def test_programs_of_the_first_seeds_agree(first: int) -> None:
     """Each program follows from its number: `program_from_seed(17)`."""
     for seed in range(first, first + CHUNK):
         _check(program_from_seed(seed), f"seed {seed}")
-        _check(program_from_seed(seed, wild=True), f"seed {seed}, wild")
+        _check(program_from_seed(seed, WILD), f"seed {seed}, wild")
     forget_sources()
 
 

@@ -9,13 +9,14 @@ import re
 from tests.campaigns.drawn import Drawn, size_class
 from tests.loops.generate import LoopProgram, make_program
 from tests.loops.run import Refused, check
+from tests.support.choices import Choices
 
 
 def try_number(seed: int, number: int) -> Drawn:
     """Program number `number` of a seed, at all of its sizes."""
     label = f"{seed}/{number}"
     rng = random.Random(label)
-    program = make_program(rng)
+    program = make_program(Choices(rng.randrange))
     drawn = Drawn()
     drawn.counts["programs"] += 1
     try:
@@ -40,10 +41,11 @@ def _described(program: LoopProgram) -> str:
 
 def _count(drawn: Drawn, program: LoopProgram) -> None:
     text = program.text
-    drawn.count("types", [array.dtype for array in program.arrays])
+    drawn.count("types", [array.type for array in program.arrays])
     drawn.count("sizes come from", [program.way])
     shapes = {
         **{"guards": "if ", "windows": "in range(3)", "breaks": "break", "while": "while "},
-        **{"choices": " else ", "packing": "    k"},
+        **{"choices": " else ", "packing": "    k", "searches": "    best", "triangles": "range(i"},
+        **{"first steps": "    if i", "around": " % "},
     }
     drawn.count("programs with", [name for name, word in shapes.items() if word in text])

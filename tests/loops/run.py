@@ -13,8 +13,9 @@ import numpy
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.errors import ParseError, RefutedIndex, TypeMismatch
-from tests.loops.generate import ArrayParam, LoopProgram
-from tests.loops.places import TABLES
+from tests.loops.generate import TABLES, LoopProgram
+from tests.programs.data import plain_values, with_layout
+from tests.programs.scope import Array
 from tests.support.oracle import Outcome, assert_same, run_native, run_once, run_plain
 
 # Arrays of unknown types have no static types worth the name.
@@ -26,9 +27,6 @@ SHORT = (0, 1, 2, 3, 5, 8, 13, 16, 17, 20, 33)
 ROWS = (0, 1, 2, 3, 4, 4, 5, 5, 9)
 # Sizes that a program runs at; if they are constants of it, each needs code of its own.
 SIZES_PER_PROGRAM = {"captured": 1, "shapes": 5, "arguments": 5}
-# How many of the arrays have values at the ends of their types. NaN spreads, and hides the rest.
-SPECIAL_FLOATS = 0.15
-SPECIAL_INTEGERS = 0.4
 # Errors that hoisted checks may raise one before the other.
 _FAILURES = (IndexError, ZeroDivisionError)
 
@@ -64,51 +62,21 @@ def _arrays(program: LoopProgram, sizes: Mapping[str, int], rng: random.Random) 
     """Arrays for these sizes; now and then two of them are one."""
     generator = np.random.default_rng(rng.randrange(1 << 30))
     arrays = [
-        _in_layout(_values(param, sizes, generator), layout)
-        for param, layout in zip(program.arrays, program.layouts, strict=True)
+        with_layout(_values(array, sizes, generator), layout)
+        for array, layout in zip(program.arrays, program.layouts, strict=True)
     ]
     if rng.random() < 0.04 and _is_alike(arrays[0], arrays[1]):
         arrays[1] = arrays[0]
     return [*arrays, *(generator.permutation(sizes[size]) for size in TABLES)]
 
 
+def _values(array: Array, sizes: Mapping[str, int], generator: Any) -> Any:
+    shape = tuple(extent.at(sizes) for extent in array.shape)
+    return plain_values(generator, array.type, shape, has_special=True)
+
+
 def _is_alike(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype
-
-
-def _values(param: ArrayParam, sizes: Mapping[str, int], generator: Any) -> Any:
-    """Small integers, or floats whose every operation rounds; in some arrays, what is special."""
-    shape = tuple(axis.extent(sizes) for axis in param.axes)
-    kind = np.dtype(param.dtype).kind
-    values = generator.integers(0 if kind == "u" else -9, 10, shape).astype(param.dtype)
-    if kind == "f" and generator.random() < 0.5:
-        values = generator.standard_normal(shape).astype(param.dtype)
-    if generator.random() < (SPECIAL_FLOATS if kind == "f" else SPECIAL_INTEGERS):
-        special = generator.choice(_special(param.dtype), shape)
-        values = np.where(generator.random(shape) < 0.2, special, values)
-    return values
-
-
-def _special(dtype: str) -> Any:
-    """Numbers at the ends of a type, or that are none."""
-    if np.dtype(dtype).kind == "f":
-        return np.array([np.nan, np.inf, -np.inf, -0.0, 0.0], dtype)
-    limits = np.iinfo(dtype)
-    return np.array([limits.min, limits.max, limits.max // 2 + 1, limits.max - 1], dtype)
-
-
-def _in_layout(values: Any, layout: str) -> Any:
-    match layout:
-        case "F":
-            return np.asfortranarray(values)
-        case "strided":
-            wide = np.zeros((*values.shape, 2), values.dtype)
-            wide[..., 0] = values
-            return wide[..., 0]
-        case "reversed":
-            return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
-        case _:
-            return values
 
 
 def define(text: str, label: str, captured: Mapping[str, int]) -> Any:

@@ -18,9 +18,8 @@ from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.other_orders import last_first, rearrange
 from hybridjit.schedule.schedule import Schedule
-from tests.nests.generate import Nest, make_nest
-from tests.nests.moves import HINTS, MOVES
-from tests.nests.sized import SIZED_MOVES, make_sized
+from tests.nests.generate import Nest, make_nest, make_sized
+from tests.nests.moves import HINTS, MOVES, SIZED_MOVES
 from tests.nests.stage_moves import STAGE_MOVES
 from tests.nests.stages import make_stages
 from tests.support.choices import Choose, pick

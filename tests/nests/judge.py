@@ -25,7 +25,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.primitives.reorder import reorder
 from hybridjit.schedule.schedule import Schedule
-from tests.nests.generate import Nest, make_nest
+from tests.nests.generate import Nest, make_nest, make_sized
 from tests.nests.moves import MOVES, shuffled_chain
 from tests.nests.order import (
     Record,
@@ -35,7 +35,6 @@ from tests.nests.order import (
     keeps_order,
     record,
 )
-from tests.nests.sized import make_sized
 from tests.support.choices import Choose, pick
 
 # Seconds between two lines of progress.

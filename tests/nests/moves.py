@@ -138,6 +138,12 @@ MOVES: dict[str, Move] = {
 }
 """All moves by name. A move that cannot be made raises ScheduleError."""
 
+# Steps that make products of run-time sizes; with them, the others are taken now and then.
+SIZED_MOVES = (
+    *("fuse", "split in parts", "split in three", "split", "tile"),
+    *("reorder", "parallel", "vectorize", "parallel", "vectorize"),
+)
+
 
 def _sums_in_lanes(s: Schedule, choose: Choose) -> None:
     chain = any_chain(s, choose)

@@ -8,167 +8,115 @@ move stages, some are out of bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
 from hybridjit.errors import UninitializedRead
-from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
-from tests.nests.generate import Nest
-from tests.support.choices import Choose, pick, samples
+from tests.nests.generate import Nest, arguments, parsed
+from tests.programs.kinds import PLAIN_STAGES, STAGES
+from tests.programs.loops import nested_loops
+from tests.programs.maker import Lines, Maker, indent
+from tests.programs.scope import Array, Extent, Name, Scope
+from tests.programs.statements import new_maker
+from tests.support.choices import Choices, Choose, samples
 
 SIZE = 5
+LARGEST = 5  # of the argument k, which guards may ask for
 
 
-@dataclass(slots=True)
-class _Writer:
-    choose: Choose
-    rank: int
-    size: str
-    plain: bool
-    lines: list[str] = field(default_factory=list[str])
-    count: int = 0
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """Makes the stages: `t` is what the first computes and the second reads."""
 
-    def one_in(self, number: int) -> bool:
-        return self.choose(number) == 0
+    make: Maker
+    t: Array
 
-    def line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
+    def nest(self, body: Callable[[], Lines]) -> Lines:
+        """A loop for each axis, and perhaps a condition in the innermost."""
+        sizes = "n" * len(self.t.shape)
+        return nested_loops(self.make, sizes, lambda: self.make.guarded(body))
 
-    def loops(self, depth: int) -> tuple[list[str], int]:
-        """Loops, one for each axis, and the depth inside of them."""
-        names: list[str] = []
-        for _ in range(self.rank):
-            name = f"i{self.count}"
-            self.count += 1
-            self.line(depth, f"for {name} in range({self.bounds(names)}):")
-            names.append(name)
-            depth += 1
-        return names, depth
+    def target(self, array: Array) -> str:
+        return self.make.element(array, is_target=True).text
 
-    def bounds(self, outer: list[str]) -> str:
-        n = self.size
-        if self.plain and not self.one_in(8):
-            return n
-        kinds = [n] * 6 + [f"1, {n}", f"{n} - 1", f"{n} - 2", f"{n} - 1, -1, -1", f"0, {n}, 2"]
-        kinds += [f"{outer[-1]} + 1", f"{outer[-1]}, {n}"] if outer else []
-        return pick(self.choose, kinds)
+    def read(self, name: str) -> str:
+        return self.make.element(self.make.scope.arrays[name]).text
 
-    def index(self, loops: list[str]) -> str:
-        """One index for each axis: the loops in some order, moved and mirrored."""
-        names = list(loops)
-        if len(names) == 2 and self.one_in(4):
-            names.reverse()
-        return ", ".join(map(self.axis, names))
+    def produce(self) -> Lines:
+        return self.nest(self._produced)
 
-    def axis(self, name: str) -> str:
-        n = self.size
-        if self.plain and not self.one_in(8):
-            return name
-        kinds = [name] * 8 + [f"{name} + 1", f"{name} - 1", f"{n} - 1 - {name}"]
-        kinds += [f"{name} // 2", f"2 * {name}", "0", f"min({name} + 1, {n} - 1)", f"{name} % 3"]
-        return pick(self.choose, kinds)
-
-    def guard(self, depth: int, loops: list[str]) -> int:
-        if not self.one_in(12 if self.plain else 3):
-            return depth
-        name, n = pick(self.choose, loops), self.size
-        kinds = [f"{name} > 0", f"{name} < {n} - 1", f"0 < {name} and {name} < {n} - 1"]
-        kinds += [f"{name} % 2 == 0", f"p[{name}] > 0.0", f"{name} + 1 < k"]
-        self.line(depth, f"if {pick(self.choose, kinds)}:")
-        return depth + 1
-
-    def term(self, buffer: str, loops: list[str]) -> str:
-        """A read of `buffer`, perhaps under a condition that keeps it in bounds."""
-        if not self.one_in(3):
-            return f"{buffer}[{self.index(loops)}]"
-        name, n = loops[0], self.size
-        rest = "".join(f", {other}" for other in loops[1:])
-        inside = [
-            f"({buffer}[{name} - 1{rest}] if {name} > 0 else 0.0)",
-            f"({buffer}[{name} + 1{rest}] if {name} + 1 < {n} else 1.0)",
-            f"{buffer}[max({name} - 1, 0){rest}]",
-        ]
-        return pick(self.choose, inside)
-
-    # -- stages ------------------------------------------------------------------------------------
-
-    def produce(self, depth: int) -> None:
-        if self.one_in(6):
-            self.fill(depth)
-        loops, inside = self.loops(depth)
-        inside = self.guard(inside, loops)
-        index = self.index(loops)
-        value = self.term("a", loops)
-        kind = 9 if self.plain else self.choose(10)
+    def _produced(self) -> Lines:
+        choices, target, value = self.make.choices, self.target(self.t), self.read("a")
+        kind = choices.below(10) if self.make.style is STAGES else 9
+        sum_over = ["for r in range(3):"]
         if kind < 2:
-            self.line(inside, "for r in range(3):")
-            self.line(inside + 1, f"t[{index}] += {value} * p[r]")
-        elif kind == 2:
-            self.line(inside, "acc = 0.5")
-            self.line(inside, "for r in range(3):")
-            self.line(inside + 1, f"acc += {value} * p[r]")
-            self.line(inside, f"t[{index}] = acc")
-        elif kind == 3:
-            self.line(inside, f"t[{index}] = {self.term('t', loops)} + {value}")
-        elif kind == 4:
-            self.line(inside, f"t[{index}] += {value}")
-        else:
-            self.line(inside, f"t[{index}] = {value} * 0.7")
+            return [*sum_over, f"    {target} += {value} * p[r]"]
+        if kind == 2:
+            return ["acc = 0.5", *sum_over, f"    acc += {value} * p[r]", f"{target} = acc"]
+        if kind == 3:
+            return [f"{target} = {self.make.element(self.t).text} + {value}"]
+        return [f"{target} += {value}" if kind == 4 else f"{target} = {value} * 0.7"]
 
-    def fill(self, depth: int) -> None:
-        loops, inside = self.loops(depth)
-        self.line(inside, f"t[{', '.join(loops)}] = 0.25")
+    def fill(self) -> Lines:
+        return self.nest(lambda: [f"{self.target(self.t)} = 0.25"])
 
-    def change(self, depth: int) -> None:
+    def change(self) -> Lines:
         """Something between the stages."""
-        loops, inside = self.loops(depth)
-        target = pick(self.choose, ["a", "b", "b"])
-        self.line(inside, f"{target}[{self.index(loops)}] += 0.3")
+        name = self.make.choices.pick(("a", "b", "b"))
+        return self.nest(lambda: [f"{self.read(name)} += 0.3"])
 
-    def consume(self, depth: int) -> None:
-        loops, inside = self.loops(depth)
-        inside = self.guard(inside, loops)
-        terms = [self.term("t", loops) for _ in range(1 + self.choose(3))]
-        target = pick(self.choose, ["c", "c", "c", "a", "b"])
-        index = ", ".join(loops) if self.choose(4) else self.index(loops)
-        operator = pick(self.choose, ["=", "=", "+="])
-        self.line(inside, f"{target}[{index}] {operator} {' + '.join(terms)}")
+    def consume(self) -> Lines:
+        return self.nest(self._consumed)
+
+    def _consumed(self) -> Lines:
+        choices, make = self.make.choices, self.make
+        terms = [make.element(self.t).text for _ in range(choices.between(1, 3))]
+        array = make.scope.arrays[choices.pick(("c", "c", "c", "a", "b"))]
+        operator = choices.pick(("=", "=", "+="))
+        return [f"{self.target(array)} {operator} {' + '.join(terms)}"]
 
 
 def make_stages(choose: Choose) -> Nest:
     """A program in which one stage computes `t` and another one reads it, and its arguments."""
-    symbolic = choose(3) == 0
-    rank = 1 + choose(2)
-    writer = _Writer(choose, rank, "a.shape[0]" if symbolic else str(SIZE), choose(2) == 0)
-    depth = 1
-    shape = ", ".join([writer.size] * rank)
-    zero = "" if choose(4) else ', "global", zero=False'
-    allocation = f't = allocate(({shape},), "float32"{zero})'
-    if choose(6):
-        writer.line(depth, allocation)
-    if choose(8) == 0:
-        writer.line(depth, "for z in range(2):")
-        depth += 1
-    if "t = allocate" not in "".join(writer.lines):
-        writer.line(depth, allocation)
-    writer.produce(depth)
-    if choose(4) == 0:
-        writer.change(depth)
-    writer.consume(depth)
-    if choose(6) == 0:
-        writer.consume(depth)
-    size = '"n"' if symbolic else str(SIZE)
-    array = f"float32[{', '.join([size] * rank)}]"
-    header = f"def stages(a: {array}, b: {array}, c: {array}, p: float32[{size}], k: int):"
-    text = "\n".join([header, *writer.lines])
-    generator = np.random.default_rng(choose(1 << 16))
-    sides = (pick(choose, (1, 2, 5, 7)) if symbolic else SIZE,) * rank
-    arrays = [generator.standard_normal(sides).astype("float32") for _ in range(3)]
-    line = generator.standard_normal(sides[:1]).astype("float32")
-    return Nest(text, parse_text(text), (*arrays, line, choose(6)))
+    choices = Choices(choose)
+    is_symbolic, rank = choices.below(3) == 0, choices.between(1, 2)
+    style = choices.pick((PLAIN_STAGES, STAGES))
+    shape = (Extent(0, "n"),) * rank
+    arrays = [*(Array(name, "float32", shape) for name in "abc"), Array("p", "float32", shape[:1])]
+    scope = Scope({"k": Name("int", 0, LARGEST, locked=True)}, {a.name: a for a in arrays})
+    size = "a.shape[0]" if is_symbolic else str(SIZE)
+    make = new_maker(choices, style, ("float32",), scope=scope, size_names={"n": size})
+    lines = _in_order(make, Array("t", "float32", shape))
+    known = arrays if is_symbolic else [_fixed(array) for array in arrays]
+    generator = np.random.default_rng(choices.below(1 << 16))
+    side = choices.pick((1, 2, 5, 7)) if is_symbolic else SIZE
+    args = (*arguments(generator, arrays, {"n": side}), choices.below(LARGEST + 1))
+    return Nest(*parsed("stages", known, ["k: int"], lines), args)
+
+
+def _fixed(array: Array) -> Array:
+    return Array(array.name, array.type, (Extent(SIZE),) * len(array.shape))
+
+
+def _in_order(make: Maker, t: Array) -> Lines:
+    """The stages, after the buffer is made, or around that the loop that repeats them."""
+    choices, stages = make.choices, _Stages(make, t)
+    sides = ", ".join([make.extent(t, 0)] * len(t.shape))
+    zero = "" if choices.below(4) else ', "global", zero=False'
+    allocation = [f't = allocate(({sides},), "float32"{zero})']
+    lines = stages.fill() if choices.below(6) == 0 else []
+    lines += stages.produce()
+    lines += stages.change() if choices.below(4) == 0 else []
+    for _ in range(1 + (choices.below(6) == 0)):
+        lines += stages.consume()
+    if choices.below(8):
+        return [*allocation, *lines]
+    if choices.below(6):
+        return [*allocation, "for z in range(2):", *indent(lines)]
+    return ["for z in range(2):", *indent([*allocation, *lines])]
 
 
 def valid_stages(count: int, seed: int) -> Iterator[Nest]:

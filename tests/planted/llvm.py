@@ -19,6 +19,7 @@ from hybridjit.target import Target
 from tests.loops.generate import make_program
 from tests.loops.run import Refused, check
 from tests.planted.bugs import Bug, Plant, RandomCheck, replaced
+from tests.support.choices import Choices
 
 Change = Callable[[str], str]
 # Programs until a bug counts as missed.
@@ -48,7 +49,7 @@ def _check_number(number: int) -> None:
     label = f"planted/{number}"
     rng = random.Random(label)
     try:
-        list(check(make_program(rng), rng, label))
+        list(check(make_program(Choices(rng.randrange)), rng, label))
     except Refused:
         return
 

@@ -28,7 +28,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Stmt
 from hybridjit.schedule.copies import copy_beside
 from hybridjit.schedule.primitives import fission, fuse, merge, partition, reorder, split
-from tests.nests.sized import make_sized
+from tests.nests.generate import make_sized
 from tests.planted import schedule_programs as programs
 from tests.planted.bugs import Bug, always, replaced, second
 from tests.planted.schedule_checks import at_random, refused, scheduled

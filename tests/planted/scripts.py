@@ -25,6 +25,7 @@ from hybridjit.ir.printer_stmts import StmtPrinter
 from hybridjit.scalars import comparisons, conversion, operators
 from tests.planted.bugs import Bug, Check, RandomCheck, entry, everywhere, replaced
 from tests.programs.check import check_program
+from tests.programs.kinds import TAME, WILD
 from tests.programs.program import Program, forget_sources, program_from_seed
 
 # Programs until a bug counts as missed.
@@ -39,7 +40,7 @@ def at_random(first: int) -> RandomCheck:
 
 def _check_number(number: int) -> None:
     """Try the program of this number; every other one is wild."""
-    check_program(program_from_seed(number // 2, wild=number % 2 == 1))
+    check_program(program_from_seed(number // 2, WILD if number % 2 else TAME))
     forget_sources()
 
 

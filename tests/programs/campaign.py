@@ -6,11 +6,13 @@ See tests/campaigns.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hybridjit import config
 from hybridjit.errors import ParseError, ScheduleError
 from tests.campaigns.drawn import Drawn
 from tests.differential.test_native import is_exact
+from tests.programs.kinds import REWRITTEN, TAME
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.support.oracle import assert_same_outcome, run_once, run_plain
 from tests.support.poisoned import run_poisoned
@@ -50,14 +52,13 @@ def try_number(seed: int, number: int) -> Drawn:
 
 def _draw(seed: int, number: int) -> Program:
     """The first of some programs that does not call functions which may differ; or just one."""
+    style = replace(
+        REWRITTEN if number % REWRITTEN_EVERY == 1 else TAME,
+        wild=number % WILD_EVERY == 0,
+        is_long=number % LONG_EVERY < 2,
+    )
     draws = (
-        program_from_seed(
-            (seed << 36) + (draw << 32) + number,
-            wild=number % WILD_EVERY == 0,
-            rewritten=number % REWRITTEN_EVERY == 1,
-            is_long=number % LONG_EVERY < 2,
-        )
-        for draw in range(DRAWS)
+        program_from_seed((seed << 36) + (draw << 32) + number, style) for draw in range(DRAWS)
     )
     exact = (program for program in draws if not _INEXACT.search(program.source))
     return next(exact, None) or program_from_seed((seed << 36) + number)

@@ -15,6 +15,9 @@ _FLOATS = (
     *(0.0, 1.0, 0.5, -1.5, 2.75, 3.25, -7.6, 100.0, 1e-3, -0.0, 1e30, -1e30, 1e-40, 1e4),
     *(float("inf"), float("-inf"), float("nan"), 0.1),
 )
+# How many arrays have values at the ends of their types. NaN spreads, and hides the rest.
+SPECIAL_FLOATS = 0.15
+SPECIAL_INTEGERS = 0.4
 LAYOUTS = ("C", "F", "reversed", "strided", "offset")
 
 
@@ -60,6 +63,29 @@ def _elements(choices: Choices, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
     with np.errstate(all="ignore"):
         values = np.array(numbers, np.complex128 if dtype.kind == "c" else object)
         return np.reshape(values.astype(dtype), shape)
+
+
+def plain_values(
+    generator: Any, type: str, shape: tuple[int, ...], *, has_special: bool = False
+) -> Any:
+    """Small integers, or floats whose every operation rounds; in some arrays, what is special."""
+    dtype = numpy_dtype(type)
+    is_integer = dtype.kind in "iub"
+    values: Any = generator.integers(0 if dtype.kind in "ub" else -9, 10, shape).astype(dtype)
+    if not is_integer and generator.random() < 0.5:
+        values = generator.standard_normal(shape).astype(dtype)
+    if has_special and generator.random() < (SPECIAL_INTEGERS if is_integer else SPECIAL_FLOATS):
+        chosen: Any = generator.random(shape) < 0.2
+        values[chosen] = generator.choice(_special(dtype), shape)[chosen]
+    return values
+
+
+def _special(dtype: np.dtype[Any]) -> Any:
+    """Numbers at the ends of a type, or that are none."""
+    if dtype.kind not in "iu":
+        return np.array([np.nan, np.inf, -np.inf, -0.0, 0.0]).astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.array([limits.min, limits.max, limits.max // 2 + 1, limits.max - 1], dtype)
 
 
 def with_layout(array: NDArray[Any], layout: str) -> NDArray[Any]:

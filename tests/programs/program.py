@@ -18,9 +18,12 @@ from hybridjit import Kernel, hybrid
 from tests.programs import types as ty
 from tests.programs.data import random_array, random_scalar
 from tests.programs.intervals import clamp
-from tests.programs.rewritten import RECURSIONS, RewrittenMaker
-from tests.programs.scope import Array, Helper, Name, Scope
-from tests.programs.stmts import Lines, StmtMaker
+from tests.programs.kinds import TAME, Style
+from tests.programs.maker import Lines, Maker
+from tests.programs.rewritten import RECURSIONS
+from tests.programs.scope import Array, Extent, Helper, Name, Scope, constant_shape
+from tests.programs.statements import new_maker
+from tests.programs.stores import make_store
 from tests.support.choices import Choices, seeded
 
 _NUMBERS = count(1)
@@ -28,12 +31,6 @@ _ARRAY: type[Any] = np.ndarray
 SIZES = (1, 3, 2, 5, 4, 0, 7)
 # The last axes of long programs: several vectors and a rest.
 LONG_SIZES = (17, 33, 20, 40, 66)
-PALETTES = (
-    *(ty.INTS[:2], ty.FLOATS[:2], ("float32", "int32"), ("int8", "uint8", "float16")),
-    *(("uint64", "int64", "float64"), ("complex64", "float32"), ("complex128", "float64", "int16")),
-    *(("bfloat16", "float32", "int8"), (ty.BOOL, "uint32", "float64"), (ty.BOOL, "int64")),
-    *(("float16", "float32", "float64"), ("uint16", "int32", "int8"), ("bfloat16", "uint8")),
-)
 
 
 @dataclass(frozen=True)
@@ -77,39 +74,32 @@ def forget_sources() -> None:
         del linecache.cache[file]
 
 
-def program_from_seed(
-    seed: int, wild: bool = False, rewritten: bool = False, is_long: bool = False
-) -> Program:
-    """The random program number `seed`.
-
-    A `rewritten` one has statements that may be refused; a long one has axes of several vectors.
-    """
-    return _ProgramMaker(seeded(seed), wild, rewritten, is_long).make()
+def program_from_seed(seed: int, style: Style = TAME) -> Program:
+    """The random program number `seed` of a style."""
+    return make_program(seeded(seed), style)
 
 
-def make_program(choices: Choices, wild: bool = False) -> Program:
+def make_program(choices: Choices, style: Style = TAME) -> Program:
     """A program of random choices; a wild one may index out of bounds."""
-    return _ProgramMaker(choices, wild).make()
+    return _ProgramMaker(choices, style).make()
 
 
 @dataclass
 class _ProgramMaker:
     choices: Choices
-    wild: bool
-    rewritten: bool = False
-    is_long: bool = False
+    style: Style
     helpers: list[Helper] = field(default_factory=list[Helper])
     source: Lines = field(default_factory=Lines)
 
     def make(self) -> Program:
-        palette = self.choices.pick(PALETTES)
+        palette = self.choices.pick(self.style.palettes)
         maker = self._maker(palette, self.helpers)
         params = self._params(palette)
         args = [self._argument(param) for param in params.values()]
         arrays = {n: p for n, p in params.items() if isinstance(p, Array)}
         for number in range(self.choices.below(3)):
             self._helper(f"helper{number}", palette, tuple(arrays.values()))
-        if self.rewritten and self.choices.chance(15):
+        if self.choices.chance(self.style.recursions):
             self._recursive("helper_again", palette, tuple(arrays.values()))
         maker.scope = Scope(
             names={n: p for n, p in params.items() if isinstance(p, Name)}, arrays=arrays
@@ -120,9 +110,8 @@ class _ProgramMaker:
         self.source += [f"def program({header}):", *(f"    {line}" for line in body)]
         return Program("\n".join(self.source) + "\n", args)
 
-    def _maker(self, palette: tuple[str, ...], helpers: list[Helper]) -> StmtMaker:
-        kind = RewrittenMaker if self.rewritten else StmtMaker
-        return kind(self.choices, palette, helpers, wild=self.wild)
+    def _maker(self, palette: tuple[str, ...], helpers: list[Helper]) -> Maker:
+        return new_maker(self.choices, self.style, palette, helpers)
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -132,7 +121,7 @@ class _ProgramMaker:
             rank = self.choices.pick((1, 2, 1, 3, 0))
             shape = [self.choices.pick(SIZES[: 7 - rank]) for _ in range(rank)]
             params[name] = Array(name, self.choices.pick(palette), self._lengthened(shape))
-        if self.wild:
+        if self.style.wild:
             params["big"] = Name("int", -40_000, 40_000, locked=True)
         for name in ("x", "y", "n")[: self.choices.between(0, 3)]:
             type = self.choices.pick(("int", "float", "bool", *palette))
@@ -140,15 +129,15 @@ class _ProgramMaker:
             params[name] = Name(type, low, high)
         return params
 
-    def _lengthened(self, shape: list[int]) -> tuple[int, ...]:
+    def _lengthened(self, shape: list[int]) -> tuple[Extent, ...]:
         """The shape, in a long program with a long last axis."""
-        if self.is_long and shape:
+        if self.style.is_long and shape:
             shape[-1] = self.choices.pick(LONG_SIZES)
-        return tuple(shape)
+        return constant_shape(*shape)
 
     def _argument(self, param: Name | Array) -> Any:
         if isinstance(param, Array):
-            return random_array(self.choices, ty.numpy_dtype(param.type), param.shape)
+            return random_array(self.choices, ty.numpy_dtype(param.type), _numbers(param))
         if param.locked:
             return self.choices.pick((1, 100, 255, -1, 40_000, -129))
         return random_scalar(self.choices, param.type, param.low, param.high)
@@ -160,28 +149,29 @@ class _ProgramMaker:
         if isinstance(param, Name):
             return f"{name}: {param.type}"
         if self.choices.chance(50):
-            return f"{name}: {param.type}[{', '.join(map(str, param.shape)) or '()'}]"
+            return f"{name}: {param.type}[{', '.join(map(str, _numbers(param))) or '()'}]"
         dims = [
-            f'"{name}{k}"' if self.choices.chance(60) else str(n) for k, n in enumerate(param.shape)
+            f'"{name}{k}"' if self.choices.chance(60) else str(n)
+            for k, n in enumerate(_numbers(param))
         ]
         return f"{name}: {param.type}[{', '.join(dims) or '()'}]"
 
     # -- bodies --------------------------------------------------------------------------------
 
-    def _body(self, maker: StmtMaker, palette: tuple[str, ...]) -> Lines:
+    def _body(self, maker: Maker, palette: tuple[str, ...]) -> Lines:
         lines: Lines = []
         outputs: list[str] = []
         for name in ("o", "r")[: self.choices.below(3)]:
             sizes = [self.choices.between(1, 4) for _ in range(self.choices.between(1, 2))]
-            shape = self._lengthened(sizes)
             type = self.choices.pick(palette)
-            maker.scope.arrays[name] = Array(name, type, shape)
+            array = Array(name, type, self._lengthened(sizes))
+            maker.scope.arrays[name] = array
             dtype = "bool" if type == ty.BOOL else type
-            lines.append(f'{name} = output_tensor({shape}, "{dtype}")')
+            lines.append(f'{name} = output_tensor({_numbers(array)}, "{dtype}")')
             outputs.append(name)
         scalars = [self.choices.pick(maker.types_here()) for _ in range(self.choices.below(3))]
 
-        def returns(maker: StmtMaker) -> str:
+        def returns(maker: Maker) -> str:
             values = [maker.expr(type, 2).text for type in scalars]
             return f"return {', '.join([*outputs, *values])}".rstrip()
 
@@ -205,12 +195,12 @@ class _ProgramMaker:
         )
         maker.ever = set(maker.scope.names)
 
-        def returns(maker: StmtMaker) -> str:
+        def returns(maker: Maker) -> str:
             value = maker.expr(result, 2)
             return f"return {clamp(value, -20, 20).text if result == 'int' else value.text}"
 
         maker.returns = returns
-        first = maker.store_first()
+        first = _first_store(maker)
         body = [*first, *maker.block(3, self.choices.below(3)), returns(maker)]
         self.source += [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body), ""]
         low, high = (-20, 20) if result == "int" else (0, 0)
@@ -221,13 +211,13 @@ class _ProgramMaker:
 
     def _recursive(self, name: str, palette: tuple[str, ...], arrays: tuple[Array, ...]) -> None:
         """A function that calls itself, and perhaps stores before or after it does."""
-        maker = StmtMaker(self.choices, palette, wild=self.wild)
+        maker = self._maker(palette, [])
         params: dict[str, Name | Array] = {"x": Name("int", 0, 6)}
         if arrays and self.choices.chance(60):
             array = self.choices.pick(arrays)
             params["q"] = Array("q", array.type, array.shape)
             maker.scope = Scope(names={"x": Name("int", -6, 6)}, arrays={"q": params["q"]})
-        stores = maker.store_first()
+        stores = _first_store(maker)
         rest = ", q)" if "q" in params else ")"
         text = self.choices.pick(RECURSIONS).replace("f({args}", f"{name}(x - ")
         lines = text.replace("{rest})", rest).splitlines()
@@ -235,3 +225,12 @@ class _ProgramMaker:
         body = [f"if x <= {self.choices.below(3)}:", f"    return {end}", *stores, *lines]
         self.source += [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body), ""]
         self.helpers.append(Helper(name, tuple(params.values()), "int", -99, 99, bool(stores)))
+
+
+def _numbers(array: Array) -> tuple[int, ...]:
+    return tuple(extent.pad for extent in array.shape)
+
+
+def _first_store(maker: Maker) -> Lines:
+    """A store that always happens, if there is an array for it."""
+    return make_store(maker, 0) or []

@@ -7,7 +7,7 @@ fast and even-handed enough to look for one needle in thousands of programs.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -31,6 +31,15 @@ class Choices:
     def pick(self, options: Sequence[T]) -> T:
         """One of the options, the simplest of which comes first."""
         return pick(self.below, options)
+
+    def weighted(self, weights: Mapping[str, int]) -> str:
+        """One of the names, each as often as its weight says."""
+        number = self.below(sum(weights.values()))
+        for name, weight in weights.items():
+            number -= weight
+            if number < 0:
+                return name
+        raise ValueError("there is nothing to choose from")
 
     def chance(self, percent: int) -> bool:
         """True this often; False is the simpler answer."""

@@ -17,6 +17,7 @@ from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Expr, Var
 from tests.programs import types as ty
 from tests.programs.data import edge_values, random_array
+from tests.programs.kinds import WILD
 from tests.programs.program import Program, make_program
 from tests.support.choices import drawn
 
@@ -121,4 +122,4 @@ def programs(draw: st.DrawFn) -> Program:
 @st.composite
 def wild_programs(draw: st.DrawFn) -> Program:
     """A script some of whose indices may be negative, depend on data or be out of bounds."""
-    return make_program(drawn(draw), wild=True)
+    return make_program(drawn(draw), WILD)
