@@ -40,12 +40,6 @@ def _described(program: LoopProgram) -> str:
 
 
 def _count(drawn: Drawn, program: LoopProgram) -> None:
-    text = program.text
     drawn.count("types", [array.type for array in program.arrays])
     drawn.count("sizes come from", [program.way])
-    shapes = {
-        **{"guards": "if ", "windows": "in range(3)", "breaks": "break", "while": "while "},
-        **{"choices": " else ", "packing": "    k", "searches": "    best", "triangles": "range(i"},
-        **{"first steps": "    if i", "around": " % "},
-    }
-    drawn.count("programs with", [name for name, word in shapes.items() if word in text])
+    drawn.count("statements", program.kinds)

@@ -9,6 +9,7 @@ the styles "neat" and "long"; here are their arrays, and how they come to know t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tests.programs.kinds import LONG, NEAT
@@ -27,6 +28,8 @@ LONG_PADS = (0, 0, 0, 0, -1, 1, 2, 3)
 # Arrays that hold n and m indices below n and m, for indirect access.
 TABLES = {"n": ("p", Extent(0, "n")), "m": ("q", Extent(0, "m"))}
 SIZES = {"n": "n", "m": "m"}
+# What may stand alone, without a loop around it.
+IDIOMS = ("packing", "packing", "search", "first step")
 # How sizes come to the program: as constants of it, from the shapes of arrays, as arguments.
 WAYS = ("captured", "captured", "shapes", "arguments", "arguments")
 
@@ -35,7 +38,8 @@ WAYS = ("captured", "captured", "shapes", "arguments", "arguments")
 class LoopProgram:
     """The text of a function `kernel`, its arrays, and how it learns of `n` and `m`.
 
-    `order` is the largest number of loops over m that stand inside each other.
+    `order` is the largest number of loops over m that stand inside each other; `kinds` are those
+    of its statements.
     """
 
     text: str
@@ -43,6 +47,7 @@ class LoopProgram:
     layouts: tuple[str, ...]
     way: str
     order: int
+    kinds: Mapping[str, int]
 
 
 def make_program(choices: Choices) -> LoopProgram:
@@ -68,7 +73,7 @@ def make_program(choices: Choices) -> LoopProgram:
     sizes = ["n, m = p.shape[0], q.shape[0]"] if way == "shapes" else []
     layouts = ["C" if is_neat and choices.chance(70) else choices.pick(LAYOUTS) for _ in arrays]
     text = "\n".join([head, *indent([*sizes, *lines])]) + "\n"
-    return LoopProgram(text, tuple(arrays), tuple(layouts), way, make.order)
+    return LoopProgram(text, tuple(arrays), tuple(layouts), way, make.order, make.drawn)
 
 
 def _array(
@@ -96,9 +101,9 @@ def _parted(choices: Choices, arrays: list[Array]) -> list[Array]:
 
 def _nest(make: Maker, sizes: str) -> Lines:
     """A loop for each axis and in the innermost what there is to do for an element; or any loop."""
-    packed = make.make("packing", 1) if make.choices.chance(20) else None
-    if packed is not None:
-        return packed
+    idiom = make.make(make.choices.pick(IDIOMS), 1) if make.choices.chance(25) else None
+    if idiom is not None:
+        return idiom
     if sizes:
         return nested_loops(make, sizes, lambda: make.block(make.style.block, 1))
     return make.make("for", make.choices.pick((2, 3, 3, 4))) or []

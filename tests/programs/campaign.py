@@ -47,6 +47,7 @@ def try_number(seed: int, number: int) -> Drawn:
     finally:
         forget_sources()
     drawn.count_arrays(program.args)
+    drawn.count("statements", program.kinds)
     return drawn
 
 

@@ -76,10 +76,12 @@ def make_first_step(make: Maker, depth: int) -> Lines | None:
 
 def _first_step(make: Maker, array: Array) -> Lines:
     # Made outside of the loop, the element is the same one in all rounds.
-    target, bounds = make.element(array, is_target=True).text, make_bounds(make)
+    target = make.element(array, is_target=True).text
+    goes_down = "down" in make.style.bounds and make.choices.chance(30)
+    bounds = make_bounds(make, "down" if goes_down else None)
 
     def body(var: str) -> Lines:
-        start = [f"    {target} = {make.expr(array.type, 1).text}"]
+        start = indent(make.guarded(lambda: [f"{target} = {_start_value(make, array.type)}"]))
         value = make.guarded(lambda: [f"{target} = {target} + {make.expr(array.type, 2).text}"])
         test = f"if {var} == {bounds.first}:"
         form = make.choices.below(4)
@@ -90,6 +92,10 @@ def _first_step(make: Maker, array: Array) -> Lines:
         return [f"if {var} != {bounds.first}:", *indent(value), "else:", *start]
 
     return loop_over(make, bounds, body)
+
+
+def _start_value(make: Maker, type: str) -> str:
+    return (make.literal(type) if make.choices.chance(50) else make.expr(type, 1)).text
 
 
 def make_packing(make: Maker, depth: int) -> Lines | None:
@@ -141,7 +147,8 @@ def make_search(make: Maker, depth: int) -> Lines | None:
 
         return make.guarded(look)
 
-    start = [f"{best} = {make.literal(array.type).text}", f"{at} = {make.choices.pick((0, -1))}"]
+    first = make.element(array) if make.choices.chance(40) else make.literal(array.type)
+    start = [f"{best} = {first.text}", f"{at} = {make.choices.pick((0, -1))}"]
     lines = loop_over(make, bounds, body)
     variable = bounds.variable
     low, high = min(-1, variable.low), max(0, variable.high)

@@ -135,7 +135,7 @@ LONG = Style(
     statements={
         **{"store": 6, "fold": 4, "store update": 2, "temporary": 2, "swap": 2, "if": 3},
         **{"for": 2, "sum": 2, "while": 1, "stencil": 6, "first step": 2, "search": 1},
-        "packing": 1,
+        **{"packing": 1, "each": 1},
     },
     exprs={"binary": 14, "extremum": 2, "conditional": 2, "unary": 1, "function": 1, "cast": 3},
     int_exprs={"binary": 1},
@@ -170,7 +170,7 @@ NEAT = replace(
     LONG,
     statements={
         **{"store": 2, "stencil": 3, "sum": 2, "fold": 1, "if": 1, "first step": 1, "search": 1},
-        "packing": 1,
+        **{"packing": 1, "each": 1},
     },
     exprs={"binary": 16, "extremum": 1, "conditional": 1, "unary": 1, "cast": 1},
     places={"loop": 2, "shifted": 3, "windowed": 6, "doubled": 1, "around": 1},

@@ -99,7 +99,7 @@ def make_each(make: Maker, depth: int) -> Lines | None:
     """A loop over the items of a tuple, which the body may change, perhaps with an `else`."""
     if make.scope.parallel is not None or make.scope.trips * 4 > make.style.max_trips:
         return None
-    binding = make.new_name()
+    binding = Name("int", -2, 3, locked=True) if make.style.run_time else make.new_name()
     items = [_item(make, binding).text for _ in range(make.choices.between(1, 4))]
     # The names of other loops hold numbers: a script may not know which loop gave one its value.
     var = _loop_name(make) if binding.type == "int" else make.fresh("e")

@@ -6,6 +6,7 @@ their types and plain Python does not. Elsewhere names are used again with other
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -49,6 +50,7 @@ class Maker(ExprMaker):
     unique: int = 0
     has_effects: bool = False
     order: int = 0  # how many loops over one size stand inside each other
+    drawn: Counter[str] = field(default_factory=Counter[str])  # kinds of statements
 
     def block(self, size: int, depth: int) -> Lines:
         """A few statements; `depth` is how many more levels may be nested."""
@@ -72,7 +74,9 @@ class Maker(ExprMaker):
     def make(self, kind: str, depth: int) -> Lines | None:
         """A statement of this kind, if it has a place here."""
         found = self.simple.get(kind) or self.nesting[kind]
-        return found(self, depth)
+        lines = found(self, depth)
+        self.drawn[kind] += lines is not None
+        return lines
 
     def fresh(self, prefix: str) -> str:
         """A name that is not used elsewhere."""

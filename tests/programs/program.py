@@ -5,7 +5,7 @@ import __future__
 
 import linecache
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -39,6 +39,7 @@ class Program:
 
     source: str
     args: Sequence[Any]
+    kinds: Mapping[str, int] = field(default_factory=dict[str, int])  # of statements, how many
 
     @cached_property
     def kernel(self) -> Kernel[..., Any]:
@@ -108,7 +109,7 @@ class _ProgramMaker:
         header = ", ".join(self._parameter(name, param) for name, param in params.items())
         body = self._body(maker, palette)
         self.source += [f"def program({header}):", *(f"    {line}" for line in body)]
-        return Program("\n".join(self.source) + "\n", args)
+        return Program("\n".join(self.source) + "\n", args, maker.drawn)
 
     def _maker(self, palette: tuple[str, ...], helpers: list[Helper]) -> Maker:
         return new_maker(self.choices, self.style, palette, helpers)
