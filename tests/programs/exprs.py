@@ -6,8 +6,9 @@ kinds stand in `typed_exprs.py`, `int_exprs.py` and `conditions.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from tests.programs import conditions
 from tests.programs import types as ty
@@ -18,6 +19,8 @@ from tests.programs.kinds import Style
 from tests.programs.scope import Array, Extent, Helper, Name, Scope, Value
 from tests.programs.typed_exprs import DIVISIONS, EXPRS
 from tests.support.choices import Choices
+
+T = TypeVar("T")
 
 INT_LITERALS = (0, 1, 2, 3, -1, 5, 7, -4, 100)
 FLOAT_LITERALS = ("1.0", "0.5", "0.0", "-2.75", "3.6", "0.1", "1e10", "-0.0", "inf", "nan")
@@ -77,14 +80,19 @@ class ExprMaker:
         """An element, or where there is none, a number: then its guards stay in the expression."""
         if self.guards is None:
             return self.element(array)
-        outer, self.guards = self.guards, []
-        value, found = self.element(array), self.guards
-        self.guards = outer
+        value, found = self.collected(lambda: self.element(array))
         if found and self.choices.chance(30):
             other = self.literal(array.type).text
             return Value(f"({value.text} if {' and '.join(found)} else {other})", array.type)
         self.guards += found
         return value
+
+    def collected(self, make: Callable[[], T]) -> tuple[T, list[str]]:
+        """What is made, and what must hold for its indices to be in bounds."""
+        outer, self.guards = self.guards, [] if "guard" in self.style.fixes else None
+        made, found = make(), self.guards or []
+        self.guards = outer
+        return made, list(dict.fromkeys(found))
 
     def literal(self, type: str) -> Value:
         most = self.style.literals

@@ -100,29 +100,24 @@ def _start_value(make: Maker, type: str) -> str:
 
 def make_packing(make: Maker, depth: int) -> Lines | None:
     """A loop that puts what passes a test to the next free places of an array."""
-    lines = [a for a in make.written_arrays() if len(a.shape) == 1]
-    if not lines or make.scope.parallel is not None:
+    rows = [a for a in make.written_arrays() if len(a.shape) == 1 and not a.is_empty]
+    if not rows or make.scope.parallel is not None:
         return None
-    array, place = make.choices.pick(lines), make.fresh("k")
+    array, place, bounds = make.choices.pick(rows), make.fresh("k"), make_bounds(make)
     make.has_effects = True
 
     def body(var: str) -> Lines:
-        outer, make.guards = make.guards, [] if "guard" in make.style.fixes else None
-        value, guards = make.expr(array.type, 2).text, make.guards or []
-        make.guards = outer
+        value, guards = make.collected(lambda: make.expr(array.type, 2).text)
         room = make.choices.chance(80)
         tests = [*guards, *[f"{place} < {array.name}.shape[0]"] * room, make.condition(1)]
         index = place if room else f"{place} % {array.name}.shape[0]"
         packed = [f"    {array.name}[{index}] = {value}", f"    {place} += 1"]
         return [f"if {' and '.join(tests)}:", *packed]
 
-    if not make.size_names and array.is_empty:
-        return None
-    bounds = make_bounds(make)
-    found = loop_over(make, bounds, body)
+    lines = loop_over(make, bounds, body)
     if not make.size_names:
         make.bind(place, Name("int", 0, bounds.most, locked=True))
-    return [f"{place} = 0", *found]
+    return [f"{place} = 0", *lines]
 
 
 def make_search(make: Maker, depth: int) -> Lines | None:

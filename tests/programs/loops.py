@@ -82,8 +82,8 @@ def _make_rounds(make: Maker, header: Header, body: Callable[[], Lines]) -> Line
     make.ever.add(var)
     make.assigned.add(var)
     make.forget(made.assigned | {var}, make.still_valid(made.assigned - {var}, made.scope))
-    is_shared = not make.style.names or make.scope.parallel is not None
-    if header.runs and make.exits == exits and not is_shared:
+    may_leave = bool(make.style.names) and make.scope.parallel is None
+    if may_leave and header.runs and make.exits == exits:
         # The last value stays, and so does what the body always assigns.
         stays = {var} if make.jumps > jumps else (unused & made.assigned) | {var}
         found = {n: made.scope.names[n] for n in sorted(stays) if n in made.scope.names}

@@ -156,12 +156,9 @@ class Maker(ExprMaker):
 
     def guarded(self, make: Callable[[], Lines]) -> Lines:
         """Lines, and around them what must hold for their indices to be in bounds."""
-        if "guard" not in self.style.fixes:
-            return make()
-        outer, self.guards = self.guards, []
-        lines = make()
-        guards, self.guards = list(dict.fromkeys(self.guards)), outer
-        if self.scope.loops and self.choices.chance(self.style.conditional):
+        lines, guards = self.collected(make)
+        percent = self.style.conditional
+        if percent and self.scope.loops and self.choices.chance(percent):
             guards.append(self.condition(1))
         if len(guards) > 1 and self.choices.chance(25):
             for guard in reversed(guards):
