@@ -100,10 +100,10 @@ def fused_products(text: str) -> str:
 
 
 BUGS: tuple[Bug, ...] = (
-    Bug("LLVM swaps selected lanes", [miscompiled(swapped_selects)], in_loops(126)),
-    Bug("LLVM forgets the mask of a store", [miscompiled(whole_masked_stores)], in_loops(39)),
-    Bug("LLVM loads nothing under a mask", [miscompiled(empty_masked_loads)], in_loops(32)),
-    Bug("LLVM compares lanes too strictly", [miscompiled(strict_comparisons)], in_loops(17)),
-    Bug("LLVM adds lanes for subtracting them", [miscompiled(added_for_subtracted)], in_loops(68)),
-    Bug("LLVM contracts products and sums", [miscompiled(fused_products)], in_loops(43)),
+    Bug("LLVM swaps selected lanes", [miscompiled(swapped_selects)], in_loops(2)),
+    Bug("LLVM forgets the mask of a store", [miscompiled(whole_masked_stores)], in_loops(48)),
+    Bug("LLVM loads nothing under a mask", [miscompiled(empty_masked_loads)], in_loops(48)),
+    Bug("LLVM compares lanes too strictly", [miscompiled(strict_comparisons)], in_loops(40)),
+    Bug("LLVM adds lanes for subtracting them", [miscompiled(added_for_subtracted)], in_loops(98)),
+    Bug("LLVM contracts products and sums", [miscompiled(fused_products)], in_loops(16)),
 )

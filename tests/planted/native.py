@@ -311,12 +311,12 @@ BUGS = (
     Bug(
         "uint64 is converted to floats as if it were signed",
         [replaced(casts, "_from_integer", signed_source)],
-        in_loops(255),
+        in_loops(31),
     ),
     Bug(
         "exact quotients by negative numbers are one too small",
         [replaced(arithmetic, "_needs_step", always_stepped)],
-        in_loops(8),
+        in_loops(3),
     ),
     Bug(
         "narrowing is not checked",

@@ -129,12 +129,12 @@ BUGS = (
     Bug(
         "partition: the second loop ends one early",
         [replaced(partition, "copy_beside", one_early)],
-        at_random(10, "partition", "peel"),
+        at_random(0, "partition", "peel"),
     ),
     Bug(
         "merge: conflicts are not looked for",
         [replaced(merge, "_find_conflict", always(None))],
-        at_random(6, "merge"),
+        at_random(0, "merge"),
     ),
     Bug(
         "merge: all loops start at the same value",
@@ -150,7 +150,7 @@ BUGS = (
     Bug(
         "conflicts: reads do not count",
         [replaced(Dependences, "_conflicts", writes_only)],
-        at_random(9, *_ORDER),
+        at_random(12, *_ORDER),
     ),
     Bug(
         "conflicts: negative indices touch nothing",
@@ -160,7 +160,7 @@ BUGS = (
     Bug(
         "conflicts: the last iteration does not count",
         [replaced(instances, "Lt", without_the_last)],
-        at_random(0, *_ORDER, "merge", "parallel"),
+        at_random(5, *_ORDER, "merge", "parallel"),
     ),
     Bug(
         "conflicts: guards hold on the other side",
@@ -190,7 +190,7 @@ BUGS = (
     Bug(
         "parallel: all updates are independent",
         [replaced(concurrency, "find_private_reductions", any_update)],
-        at_random(9, "parallel", "vectorize"),
+        at_random(6, "parallel", "vectorize"),
     ),
     Bug(
         "parallel: conflicts are not looked for",
@@ -211,12 +211,12 @@ BUGS = (
     Bug(
         "products: a division leaves no rest",
         [replaced(Product, "division", property(without_rest))],
-        at_random(0, *_SIZED, make=make_sized),
+        at_random(48, *_SIZED, make=make_sized),
     ),
     Bug(
         "products: all with one factor are equal",
         [replaced(Product, "compared", other_way_round)],
-        at_random(0, *_SIZED, make=make_sized),
+        at_random(10, *_SIZED, make=make_sized),
     ),
     Bug(
         "products: none wraps around",

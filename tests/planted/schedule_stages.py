@@ -105,7 +105,7 @@ BUGS = (
     Bug(
         "rfactor: partial results start at one",
         [replaced(PrivateReduction, "identity", identity_of_one)],
-        at_random(0, "rfactor"),
+        at_random(6, "rfactor"),
     ),
     Bug(
         "rfactor: sums of floats may be regrouped",
@@ -115,7 +115,7 @@ BUGS = (
     Bug(
         "rfactor: partial results are counted from 0",
         [replaced(rfactor, "FloorDiv", first)],
-        at_random(65, "rfactor"),
+        at_random(30, "rfactor"),
     ),
     Bug(
         "decompose_reduction: the init is lost",
@@ -156,7 +156,7 @@ BUGS = (
     Bug(
         "reverse_compute_at: any iteration may come at any time",
         [replaced(reverse_compute_at, "find_fault", always(None))],
-        at_random(4, "reverse compute at"),
+        at_random(3, "reverse compute at"),
     ),
     Bug(
         "reverse_compute_inline: a reader may write to what the other nest reads",

@@ -241,29 +241,29 @@ BUGS = (
     Bug(
         "floor division truncates",
         [entry(scalars, "OPERATORS", expr.FloorDiv, truncated_division)],
-        at_random(39),
+        at_random(6),
     ),
     Bug(
         "max keeps the other side of NaN",
         [entry(scalars, "OPERATORS", expr.Max, numpy_max)],
-        at_random(28),
+        at_random(116),
     ),
     Bug(
         "shift right is logical",
         [entry(scalars, "OPERATORS", expr.ShiftRight, logical_shift)],
-        at_random(61),
+        at_random(221),
     ),
-    Bug("`and` is not lazy", [entry(interp_exprs, "_COMPILERS", expr.And, eager)], at_random(55)),
+    Bug("`and` is not lazy", [entry(interp_exprs, "_COMPILERS", expr.And, eager)], at_random(147)),
     Bug(
         "a conditional computes both sides",
         [entry(interp_exprs, "_COMPILERS", expr.Select, eager_select)],
-        at_random(39),
+        at_random(47),
     ),
     Bug("casts round", [replaced(interp_exprs, "make_cast", rounding_cast)], given(CASTS)),
     Bug(
         "break leaves every loop",
         [entry(interp_stmts, "_COMPILERS", stmt.Break, leaving_by(Signal.RETURN))],
-        at_random(2),
+        at_random(27),
     ),
     Bug(
         "continue leaves the loop",
@@ -273,13 +273,13 @@ BUGS = (
     Bug(
         "negative indices count from the start",
         [replaced(interp_stmts, "compile_index", from_the_start)],
-        at_random(30),
+        at_random(0),
     ),
-    Bug("x -= y is y - x", [replaced(assignments, "binary", swapped_augmented)], at_random(2)),
+    Bug("x -= y is y - x", [replaced(assignments, "binary", swapped_augmented)], at_random(0)),
     Bug(
         "float32 and a Python float are float64",
         [replaced(operators, "join_types", wrong_join)],
-        at_random(2),
+        at_random(3),
     ),
     Bug(
         "operands are read too late", [everywhere(memory, "as_it_was", out_of_order)], given(ORDER)
@@ -287,28 +287,28 @@ BUGS = (
     Bug(
         "variables are plain values",
         [replaced(variables, "_is_plain_value", lets_forever)],
-        at_random(2),
+        at_random(0),
     ),
     Bug(
         "loops lose their last value",
         [replaced(loops, "_keep_last_values", no_last_value)],
-        at_random(0),
+        at_random(6),
     ),
     Bug(
         "bounds are read again",
         [replaced(loops, "_frozen_bounds", bounds_as_they_are)],
         given(BOUNDS),
     ),
-    Bug("a falling range is one longer", [replaced(stmt, "_extent", wrong_extent)], at_random(55)),
+    Bug("a falling range is one longer", [replaced(stmt, "_extent", wrong_extent)], at_random(84)),
     Bug(
         "chains are joined by or",
         [replaced(expressions, "_both", chain_by_or)],
-        at_random(2),
+        at_random(8),
     ),
     Bug(
         "Python ints wrap in a cast",
         [replaced(conversion, "_needs_check", never_checked)],
-        at_random(33),
+        at_random(499),
     ),
     Bug(
         "uint64 is compared as signed",
@@ -319,12 +319,12 @@ BUGS = (
     Bug(
         "tuples are assigned one by one",
         [replaced(assignments, "_unpack", assigned_at_once)],
-        at_random(2),
+        at_random(0),
     ),
     Bug("the printer drops the step", [replaced(StmtPrinter, "_range", no_step)], at_random(0)),
     Bug(
         "the printer drops parentheses",
         [replaced(printer_exprs, "_parts", no_parentheses)],
-        at_random(0),
+        at_random(1),
     ),
 )
