@@ -144,7 +144,7 @@ class _Run:
         value = self.value(store.value, (store.buffer, commutes))
         element = self._element(store.buffer, store.indices)
         self._touch(store.buffer, element, True, commutes)
-        self.arrays[store.buffer][element] = value
+        self.arrays[store.buffer][element] = _wrapped(value)
 
     def _commutes(self, store: Store) -> str | None:
         """The operator of an update that may be done in another order."""
@@ -192,6 +192,11 @@ class _Run:
                 return _BINARY[type(expr)](self.value(x, updated), self.value(y, updated))
             case _:
                 raise UnsupportedError(type(expr).__name__)
+
+
+def _wrapped(value: Any) -> Any:
+    """The value in 64 bits: Python's integers would grow with every product."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63) if type(value) is int else value
 
 
 def conflicting_pairs(
