@@ -230,7 +230,26 @@ class TiledProduct:
             is_there = Lt(plus(first, lane), self.factors.sizes[2])
             code.emit(If(is_there, seq(*there), seq(*beyond)))
 
-        code.lanes("l", columns, copy if self._is_whole(2, columns) else copy_or_clear)
+        self._by_columns(
+            first,
+            lambda: code.lanes("l", columns, copy),
+            lambda: code.lanes("l", columns, copy_or_clear),
+        )
+
+    def _by_columns(self, first: Expr, whole: Callable[[], None], part: Callable[[], None]) -> None:
+        """Emit what is done with a tile that begins at a column: if all are there, and if not."""
+        code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
+        known = constant(minus(size, first))
+        is_whole = self._is_whole(2, columns) or (known is not None and known >= columns)
+        if is_whole or known is not None:
+            (whole if is_whole else part)()
+            return
+        with code.collect() as inside:
+            whole()
+        with code.collect() as beyond:
+            part()
+        is_inside = Le(plus(first, Const(columns)), size)
+        code.emit(If(is_inside, seq(*inside), seq(*beyond)))
 
     def _is_whole(self, axis: int, step: int) -> bool:
         """True if a size is known to be a multiple of `step`."""
@@ -374,23 +393,17 @@ class TiledProduct:
 
     def _each_element(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
-        code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
+        code, size = self.code, self.factors.sizes[2]
         height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
 
         def only_inside(r: Expr, lane: Expr) -> None:
             code.only_if(Lt(plus(place.j, lane), size), lambda: body(r, lane))
 
-        known = constant(minus(size, place.j))
-        is_whole = self._is_whole(2, columns) or (known is not None and known >= columns)
-        if is_whole or known is not None:
-            self._each_lane(height, body if is_whole else only_inside)
-            return
-        with code.collect() as whole:
-            self._each_lane(height, body)
-        with code.collect() as part:
-            self._each_lane(height, only_inside)
-        is_inside = Le(plus(place.j, Const(columns)), size)
-        code.emit(If(is_inside, seq(*whole), seq(*part)))
+        self._by_columns(
+            place.j,
+            lambda: self._each_lane(height, body),
+            lambda: self._each_lane(height, only_inside),
+        )
 
     def _each_lane(self, height: Expr, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of so many rows."""
