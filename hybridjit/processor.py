@@ -116,7 +116,7 @@ def processor_features(cpu: str) -> frozenset[str]:
 
 
 def _some_names() -> str:
-    is_arm = llvm.get_default_triple().startswith(("aarch64", "arm64"))
+    is_arm = host_target().is_arm
     return "cortex-a76, neoverse-n1 and generic" if is_arm else "haswell, znver4 and x86-64"
 
 

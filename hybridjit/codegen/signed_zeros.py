@@ -1,7 +1,7 @@
 """Keep the sign of zero where LLVM's back end for ARM would lose it.
 
 A choice between a value and zero by which one is less is an instruction there, for which -0.0 is
-less than 0.0. As it is written, neither is (LLVM 20 and 22 alike):
+less than 0.0. As it is written, neither is (seen in LLVM 22):
 
     %c = fcmp olt double %x, 0.0                      # -0.0 is not less: 0.0
     %r = select i1 %c, double %x, double 0.0    -->   fminnm d0, d0, d1    # -0.0
