@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
@@ -22,7 +23,7 @@ from hybridjit.frontend.arrays.stores import (
     update,
 )
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
-from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.list_methods import extend, item_place, store_item
@@ -393,8 +394,7 @@ def _augmented_element(build: Builder, stmt: ast.AugAssign, target: ast.Subscrip
     if part.shape or part.mask is not None:
         update(build, part, build.evaluate(stmt.value), stmt)
         return
-    with build.collect() as needed:
-        operand = evaluate_operand(build, stmt.value)
+    operand, needed = build.reached(partial(evaluate_operand, build, stmt.value), is_sure=True)
     indices = part.indices
     if needed:  # the element is found before the right side runs
         span = build.span(stmt)
@@ -405,6 +405,8 @@ def _augmented_element(build: Builder, stmt: ast.AugAssign, target: ast.Subscrip
     if needed:
         old = build.let(old, "t", build.span(target))
         build.body.extend(needed)
+    if operand is None:
+        raise Never
     new = binary(BINARY[type(stmt.op)], old, operand, build.span(stmt))
     value = store_value(new, part.buffer.dtype, build.span(stmt))
     build.emit(Store(part.buffer, indices, value, span=build.span(target)))

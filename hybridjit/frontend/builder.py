@@ -158,11 +158,14 @@ class Builder:
         """
         return any(self.body is block for block in (self.around[-1].block, *self.sides[-1:]))
 
-    def reached(self, evaluate: Callable[[], T]) -> tuple[T | None, list[Stmt]]:
-        """A value that may not be needed, and the statements that it needs; None if they are sure
-        to end the script.
+    def reached(
+        self, evaluate: Callable[[], T], *, is_sure: bool = False
+    ) -> tuple[T | None, list[Stmt]]:
+        """A value, and the statements that it needs; None if they are sure to end the script.
+
+        It may not be needed, and then its errors are none, unless `is_sure`.
         """
-        with self.collect_lazily() as stmts:
+        with self.collect() if is_sure else self.collect_lazily() as stmts:
             self.sides.append(stmts)
             try:
                 return evaluate(), stmts

@@ -196,8 +196,13 @@ class Hoist(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         outer = set(self._read)
         node.test = self.tested(node.test)
+        before = self._has_called, self._has_looked
         node.body, then = self._aside(node.body, self.visit, outer)
+        called, looked = self._has_called, self._has_looked
+        self._has_called, self._has_looked = before  # the other side runs in place of this one
         node.orelse, otherwise = self._aside(node.orelse, self.visit, outer)
+        self._has_called = called or self._has_called
+        self._has_looked = looked or self._has_looked
         if not then and not otherwise:
             return node
         chosen = self._fresh("chosen")

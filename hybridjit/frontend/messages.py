@@ -112,24 +112,26 @@ def _part(build: Builder, item: Value, node: ast.expr) -> str | Expr:
     return convert(scalar, scalar.type.dtype, build.span(node))
 
 
-def run_assert(build: Builder, stmt: ast.Assert) -> None:
-    """`assert condition, message`; the message is computed only on failure."""
+def run_assert(build: Builder, stmt: ast.Assert) -> bool:
+    """`assert condition, message`; the message is computed only on failure. False if it fails."""
     cond = condition(build, stmt.test)
     span = build.span(stmt)
     given = [] if stmt.msg is None else [stmt.msg]
-    with build.collect_lazily() as needed:
-        message, is_tuple, in_one = _arguments(build, given)
+    arguments, failure = build.reached(partial(_arguments, build, given))
     if isinstance(cond, Const) and cond.value:
-        return
-    if not needed and not in_one and not isinstance(cond, Const):
-        build.emit(Assert(cond, message, is_tuple, span=span))
-        return
-    failure = Raise("AssertionError", message, is_tuple, in_one, span=span)
-    failure = build.close([*needed, failure])
+        return True
+    if arguments is not None:
+        message, is_tuple, in_one = arguments
+        if not failure and not in_one and not isinstance(cond, Const):
+            build.emit(Assert(cond, message, is_tuple, span=span))
+            return True
+        failure.append(Raise("AssertionError", message, is_tuple, in_one, span=span))
     if isinstance(cond, Const):
-        build.emit(failure)
-    else:
-        build.emit(If(logical_not(Scalar(cond, WEAK_BOOL), span).expr, failure, span=span))
+        build.emit(build.close(failure))
+        return False
+    fails = logical_not(Scalar(cond, WEAK_BOOL), span).expr
+    build.emit(If(fails, build.close(failure), span=span))
+    return True
 
 
 def raise_new(build: Builder, stmt: ast.Raise) -> bool:

@@ -213,8 +213,10 @@ def _learn_from_sides(build: Builder, stmt: ast.If) -> None:
 
 
 def run_while(build: Builder, stmt: ast.While) -> bool:
-    with build.collect() as needed:
-        test = condition(build, stmt.test)
+    test, needed = build.reached(partial(condition, build, stmt.test), is_sure=True)
+    if test is None:
+        build.body.extend(needed)
+        raise Never
     span = build.span(stmt)
     if isinstance(test, Const) and not test.value:
         return True

@@ -10,7 +10,6 @@ from hybridjit.arith.fold import wrap
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.ir.dtype import (
     BOOL,
-    FLOAT16,
     FLOAT64,
     INT8,
     INT64,
@@ -32,6 +31,7 @@ from hybridjit.ir.expr import (
     Const,
     Div,
     Eq,
+    Expr,
     FloorDiv,
     Ge,
     Gt,
@@ -43,6 +43,7 @@ from hybridjit.ir.expr import (
     Mul,
     Ne,
     Pow,
+    Select,
     ShiftLeft,
     ShiftRight,
     Sub,
@@ -84,6 +85,7 @@ _FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not")} | {
 _ONE_BOUND = {"clip_low": ("maximum", 0), "clip_high": ("minimum", 1)}
 # Functions that are found by these names before any intrinsic is.
 NAMES_WITH_RULES = frozenset((*_FUNCTION_ARITY, *_LOGICAL, *_ONE_BOUND, "as_float"))
+_EXTREMA = {Min: "minimum", Max: "maximum"}
 _BOOL_LATTICE = {"minimum": BitAnd, "maximum": BitOr}
 _FABS = Intrinsic("abs", Domain.FLOAT)
 # math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.
@@ -137,7 +139,7 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
             return select(truth(args[0], span), args[1], args[2], span)
         case "clip":
             low, high = (_reachable(args[0], args[1 + side], side, span) for side in (0, 1))
-            return _clipped("minimum", _clipped("maximum", args[0], low, span), high, span)
+            return _clipped(Min, _clipped(Max, args[0], low, span), high, span)
         case "real" | "imag" | "conj" if not args[0].type.dtype.is_complex:
             return args[0] if name != "imag" else _no_imaginary_part(args[0], span)
         case _:
@@ -170,12 +172,20 @@ def _reachable(x: Scalar, bound: Scalar, side: int, span: Span | None) -> Scalar
     return intrinsic(INTRINSICS[name], [bound, Scalar(Const(end), WEAK_INT)], span)
 
 
-def _clipped(name: str, x: Scalar, bound: Scalar, span: Span | None) -> Scalar:
-    """`x` or the bound: `x` if they are equal, of which zeros differ. See `_minimum` in interp."""
-    found = intrinsic(INTRINSICS[name], [bound, x], span)
-    if found.type.dtype is FLOAT16:
-        return intrinsic(INTRINSICS[name], [x, bound], span)
-    return found
+def _clipped(op: type[Min] | type[Max], x: Scalar, bound: Scalar, span: Span | None) -> Scalar:
+    """`x`, or the bound that it is beyond: `x` if they are equal, of which zeros differ.
+
+    So np.clip has it with numbers as bounds; np.minimum takes either zero, as the processor does.
+    """
+    function, numbers = INTRINSICS[_EXTREMA[op]], as_numbers([x, bound])
+    type = _meeting_type(function, numbers, span)
+    if not type.dtype.is_float:
+        return intrinsic(function, numbers, span)
+    value, limit = (convert(number, type.dtype, span) for number in numbers)
+    kept: Expr = op(value, limit, span=span)
+    if not isinstance(limit, Const) or limit.value != limit.value:  # NaN wins, also as a bound
+        kept = Select(Ne(limit, limit, span=span), limit, kept, span=span)
+    return Scalar(kept, type)
 
 
 def _numpy(name: str, args: list[Scalar], span: Span | None) -> Scalar:

@@ -1,4 +1,4 @@
-"""Calls that are sure to raise, in places that may not be reached."""
+"""Calls that are sure to raise, wherever they stand, also where they may not be reached."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ def refuse_late(x):
         x = x + 2
     return x + 1.0
 
+def refuse_by_assert(x):
+    assert False, "never"
+
 def may(x):
     if x > 3:
         return refuse(x) + 1.0
@@ -51,6 +54,8 @@ EXPRESSIONS = (
     "may(x) + (may(x + 1) if x > 0 else 3.0)",
     "max(x, refuse(x) if x > 2 else 0.0)",
     "sum(refuse_late(v) if v > 10 * x else v for v in a)",
+    "refuse_by_assert(x) if x > 1 else 100.0",
+    "(w := may(x)) if x > 1 else (w := x)",
 )
 # What has no value at all, and lists, do not live on after branches and loops.
 ALONE = (
@@ -74,3 +79,34 @@ def test_as_plain_python(expression: str) -> None:
             wanted = run_once(run_plain, kernel, args)
             assert_same_outcome(run_once(run_interpreted, kernel, args), wanted)
             assert_same_outcome(run_once(run_native, kernel, args), wanted)
+
+
+# Each with what the call stands for.
+WHOLE = (
+    "a[1] += {}(x)",
+    "a[1] -= {}(x) + {}(x)",
+    "a[int(x) + 2] *= {}(x)",
+    "a[1:] += {}(x)",
+    "a[{}(x)] += 1",
+    "x += {}(x)",
+    "while {}(x) > 3:\n    a[0] = 1",
+    "for i in range({}(x)):\n    a[0] = 1",
+    "assert x > 1, {}(x)",
+    "assert {}(x) > 1, x",
+    "if x > 1:\n    a[1] += {}(x)\nelse:\n    a[1] += 3",
+    "for i in range(3):\n    if i * x > 1:\n        a[i] += {}(x)",
+    "try:\n    a[1] += {}(x)\nexcept ValueError:\n    a[2] = 9",
+    "try:\n    a[1] += {}(x)\nfinally:\n    a[2] = 9",
+)
+
+
+@pytest.mark.parametrize("statement", WHOLE)
+@pytest.mark.parametrize("name", ["refuse", "refuse_late", "refuse_by_assert"])
+def test_statements_that_end_there(statement: str, name: str) -> None:
+    body = statement.replace("{}", name).replace("\n", "\n    ")
+    kernel = script_from_text(f"{HELPERS}\ndef f(a, x):\n    {body}\n    return a[0]\n", {"np": np})
+    for x in (0.5, 1.5, 4.0):
+        args = [np.arange(4.0), x]
+        wanted = run_once(run_plain, kernel, args)
+        assert_same_outcome(run_once(run_interpreted, kernel, args), wanted)
+        assert_same_outcome(run_once(run_native, kernel, args), wanted)

@@ -581,7 +581,7 @@ CALLS: dict[str, str] = {
         np.sort(v).searchsorted(0.3)
         k.choose((v, w, v, w, v))
         v.item(2)
-        v.partition(3)
+        v.partition(np.arange(v.size))
         v.itemsize
         v.dot(w)
         i.max()
