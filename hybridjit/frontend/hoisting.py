@@ -52,8 +52,8 @@ class Hoist(ast.NodeTransformer):
         self._fresh, self._write = fresh, write
         self.before: list[ast.stmt] = []
         self._read: set[str] = set()
-        self._has_called = False
-        self._has_looked = False
+        self._has_called: bool = False
+        self._has_looked: bool = False
 
     def read_before(self, target: ast.expr) -> None:
         """Note what is read before the expression: the target of `target += expression`."""
