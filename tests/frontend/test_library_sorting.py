@@ -14,6 +14,7 @@ from hybridjit.ir.dtype import DTYPES
 from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 from tests.support.own_process import run_program
+from tests.support.parallel_programs import on_threads
 
 np: Any = numpy
 Array = Any
@@ -121,3 +122,17 @@ def test_code_that_sorts_is_kept_for_later_processes(tmp_path: Path) -> None:
     settings = {"HYBRIDJIT_CACHE": "1", "HYBRIDJIT_CACHE_DIR": str(tmp_path / "cache")}
     found = [run_program(tmp_path, PROGRAM, **settings).strip() for _ in range(2)]
     assert found == ["compiled now", "read from disk"]
+
+
+@hybrid.script
+def sorts_rows_in_parallel(a: Any, o: Any) -> None:
+    for i in hybrid.parallel(a.shape[0]):
+        o[i] = np.argsort(a[i])
+
+
+def test_rows_are_sorted_on_threads() -> None:
+    a = np.random.default_rng(0).integers(-9, 9, (5, 33)).astype(np.int16)
+    o = np.zeros((5, 33), np.int64)
+    with on_threads(2):
+        sorts_rows_in_parallel(a, o)
+    np.testing.assert_array_equal(np.take_along_axis(a, o, 1), np.sort(a, 1))

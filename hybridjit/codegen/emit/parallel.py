@@ -267,8 +267,9 @@ def _emit_chunk(kernel: Emitter, loop: For, captured: _Captured) -> Value:
         poll_work=POLL_WORK >> 4,
     )
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
-    emitter.functions, emitter.factors = kernel.functions, kernel.factors
-    emitter.limits, emitter.loop_vars = dict(kernel.limits), list(kernel.loop_vars)
+    emitter.known, emitter.functions = kernel.known, kernel.functions
+    emitter.factors, emitter.limits = kernel.factors, dict(kernel.limits)
+    emitter.loop_vars = list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)
     for address in emitter.arrays.values():
