@@ -1,6 +1,6 @@
 """Scripts with more than one error, and scripts whose one error touches many lines."""
 
-from hybridjit.errors import ParseError
+from hybridjit.errors import ParseError, TypeMismatch
 from tests.errors.case import VECTOR, Cases
 
 cases = Cases()
@@ -44,7 +44,7 @@ def nothing_follows_from_a_failed_loop(a):
     a[0] = last + i
 
 
-@cases.wrong(ParseError, VECTOR)
+@cases.wrong(TypeMismatch, VECTOR)
 def nothing_follows_from_a_failed_output(a):
     b = (output_tensor(a.shape, "flaot32"), [x for x in a])[1]
     b[0] = a[0]
