@@ -12,6 +12,7 @@ built. It cannot be built before: a sum whose terms are checked runs in its orde
 are left, in which version of a loop, is known after hoist_checks and version_guards; sums that are
 declared have their inits in front of them after hoist_inits only; and threads (parallelize) have
 blocks of rows each, with tiles inside of a block. Where rows may not run at once, lanes alone do.
+Tiles come one below the other, as here, or one beside the other (`Tile.goes_along_rows`).
 Relies on: indices that are proved or checked before the loops; arguments that share no memory.
 """
 
@@ -25,8 +26,8 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.vector_width import Width, picks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import with_lanes
-from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, Stmt, seq
-from hybridjit.ir.visit import fresh_copy, walk, walk_stmts
+from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, LoopKind, Stmt, seq
+from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_to_tile
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
@@ -56,19 +57,41 @@ class _SumInLanes(TileSums):
     def take(self, tile: Tile) -> Stmt:
         """The loops, cut into tiles and a rest."""
         loop = tile.lane_loop
-        if tile.row is not None and tile.rows > 1:
-            jammed = make_unroll_and_jam(dataclasses.replace(tile.row, body=tile.body), tile.rows)
-            loop = dataclasses.replace(loop, body=jammed)
-        is_masked = not picks(loop, list(walk(loop.body)))
-        width = Width(tile.lanes, tile.lanes, is_masked, whole=1)
-        parts = cut(with_lanes(loop, min(tile.lanes, loop_extent(loop) or tile.lanes)), width)
-        return Nest(tile.outside, loop).over(seq(*parts.names, *parts.loops))
+        if tile.row is None or tile.rows == 1:
+            made = _cut_lanes(loop, tile.lanes)
+        elif tile.goes_along_rows:
+            row = dataclasses.replace(tile.row, body=dataclasses.replace(loop, body=tile.body))
+            made = _CutLanes(tile.lanes).rewrite(make_unroll_and_jam(row, tile.rows))
+        else:
+            row = dataclasses.replace(tile.row, body=tile.body)
+            jammed = make_unroll_and_jam(row, tile.rows)
+            made = _cut_lanes(dataclasses.replace(loop, body=jammed), tile.lanes)
+        return Nest(tile.outside, loop).over(made)
 
     def take_apart(self, loop: For, stmts: Sequence[Stmt]) -> list[For]:
         if not (loop.hint(SUMS_IN_LANES) or loop.hint(SUMS_IN_ROWS)):
             return []
         copies = (fresh_copy(dataclasses.replace(loop, body=stmt)) for stmt in stmts)
         return [copy for copy in copies if isinstance(copy, For)]
+
+
+class _CutLanes(StmtMutator):
+    """Cuts every vector loop, also those of rows that are left."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind is LoopKind.VECTORIZED:
+            return _cut_lanes(node, self.lanes)
+        return self.generic(node)
+
+
+def _cut_lanes(loop: For, lanes: int) -> Stmt:
+    is_masked = not picks(loop, list(walk(loop.body)))
+    width = Width(lanes, lanes, is_masked, whole=1)
+    parts = cut(with_lanes(loop, min(lanes, loop_extent(loop) or lanes)), width)
+    return seq(*parts.names, *parts.loops)
 
 
 def _is_marked(lane: For, row: For | None) -> bool:

@@ -201,11 +201,23 @@ def terms_of_two_loops(c: Array, a: Array, b: Array) -> None:
                     c[i, j] = c[i, j] * a[i, k] + b[l, j]
 
 
+@hybrid.script
+def windows(c: Array, a: Array, b: Array) -> None:
+    """Rows have nothing in common that lanes read: tiles follow each other along them."""
+    for i in range(a.shape[0] - 2):
+        for j in range(min(a.shape[1], c.shape[1]) - 2):
+            total = 0.0
+            for u in range(3):
+                for v in range(3):
+                    total += a[i + u, j + v] * (u - 2.5 * v)
+            c[i, j] = total
+
+
 SIDE_BY_SIDE = (
     *(terms_outside, terms_outermost, terms_inside, in_a_variable, columns_first),
     *(two_variables, two_sums_in_a_row, one_column, some_of_it, fewer_terms_in_the_first_rows),
     *(row_above, scaled_before, rows_apart, with_the_transposed, columns_before),
-    *(mirrored, some_terms, terms_of_two_loops, fewer_terms_in_a_variable),
+    *(mirrored, some_terms, terms_of_two_loops, fewer_terms_in_a_variable, windows),
 )
 
 # -- in order --------------------------------------------------------------------------------------

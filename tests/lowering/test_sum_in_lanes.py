@@ -19,8 +19,11 @@ from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
 from tests.support.guarded import check_guarded
 
 AnyKernel = Kernel[..., Any]
-# One of each kind: rows and lanes of moved loops, of several variables, and lanes alone.
-KINDS = (sum_kernels.terms_outside, sum_kernels.two_variables, sum_kernels.rows_apart)
+# One of each kind: rows and lanes of moved loops, of several variables, lanes alone, and windows.
+KINDS = (
+    *(sum_kernels.terms_outside, sum_kernels.two_variables),
+    *(sum_kernels.rows_apart, sum_kernels.windows),
+)
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 100)
 DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.complex128, np.int32)
 
@@ -58,6 +61,13 @@ def test_what_needs_its_order_keeps_it(kernel: AnyKernel) -> None:
 def test_rows_stay_in_order_where_only_lanes_are_independent() -> None:
     text = sum_kernels.row_above.inspect("lowered", *arrays(20, 21, 22))
     assert text.index("for i in range(1, 20)") < text.index("vectorize(")
+
+
+def test_tiles_go_the_way_that_memory_lies_if_rows_have_nothing_in_common() -> None:
+    windows = sum_kernels.windows.inspect("lowered", *arrays(20, 141, 142))
+    assert windows.index("for i in range(0, ") < windows.index("for j_0 in range(")
+    product = sum_kernels.terms_outside.inspect("lowered", *arrays(20, 141, 142))
+    assert product.index("for j_0 in range(") < product.index("for i in range(0, ")
 
 
 def test_elements_without_terms_are_not_touched() -> None:

@@ -70,6 +70,22 @@ class Tile:
         is_rectangle = not _mentions(lane, row) and not _mentions(row, lane)
         return is_rectangle and has_common_bounds(row, self.body)
 
+    @property
+    def goes_along_rows(self) -> bool:
+        """True if the next tile is beside this one, not below it.
+
+        Below, it finds in the cache what both read: columns of `b` in `a[i, k] * b[k, j]`. If rows
+        have none in common, as windows have none, memory is fastest the way that it lies.
+        """
+        row = self.row
+        if row is None:
+            return False
+        loads = (node for node in walk(self.body) if isinstance(node, Load))
+        return all(row.var in indices_of(load) for load in loads if self._is_in_lanes(load))
+
+    def _is_in_lanes(self, load: Load) -> bool:
+        return self.lane.var in indices_of(load)
+
 
 def ways_to_tile(nest: Nest) -> list[tuple[tuple[For, ...], For, For | None]]:
     """What of `nest` can be outside of a tile, its lanes and its rows."""
