@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from hybridjit.analysis.cost import is_function
+from hybridjit.analysis.cost import is_function, operation_cost
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
@@ -18,7 +18,7 @@ from hybridjit.target import Target
 # Several vectors at once hide the latency of chains of operations, where registers are enough.
 # The size of the body, in nodes, and for how many vectors it is small enough.
 _SIZES = ((40, 4), (100, 2))
-_CALL_NODES = 10
+_CALL_NODES = 10  # times what it costs
 # Sums of integers do not wait for each other for long: so many vectors of them are enough.
 _INTEGER_SUMS = 2
 # A loop over long vectors whose number of iterations is known is unrolled by LLVM, which does not
@@ -161,7 +161,10 @@ def _find_factor(nodes: Sequence[Node], *, is_unrolled: bool) -> int:
     if any(isinstance(node, For) for node in nodes):
         return 1  # what the inner loop carries along needs the registers
     size = sum(
-        _CALL_NODES if isinstance(node, Call) else not isinstance(node, Const) for node in nodes
+        _CALL_NODES * operation_cost(node)
+        if isinstance(node, Call)
+        else not isinstance(node, Const)
+        for node in nodes
     )
     factor = next((factor for most, factor in _SIZES if size <= most), 1)
     if is_unrolled:
