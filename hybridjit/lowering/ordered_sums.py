@@ -29,13 +29,20 @@ from hybridjit.record import record
 from hybridjit.target import Target
 
 
+# From so many rounds on they are of several vectors, if a round of these takes less time.
+_MIN_ROUNDS = 8
+
+
 def find_ordered_sums(loop: For, target: Target) -> OrderedSums | None:
     """The variables that iterations of `loop`, a range of step 1, hand on, if all else is dear."""
     if loop.step != Const(1) or not is_dear([loop.body], divisions=False):
         return None
-    lanes, extent = find_width(loop, target).lanes, loop_extent(loop)
-    if extent is not None and extent < lanes:
+    width, extent = find_width(loop, target), loop_extent(loop)
+    if extent is not None and extent < width.lanes:
         return None
+    # Where it is not known how many rounds there are, a long rest may be most of it.
+    is_long = extent is not None and extent >= _MIN_ROUNDS * width.wide
+    lanes = width.wide if is_long else width.lanes
     stmts = flat_stmts(loop.body)
     own = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
     stores = [stmt for stmt in stmts if isinstance(stmt, Store) and stmt.buffer.is_register]
@@ -94,7 +101,7 @@ class OrderedSums:
         return dataclasses.replace(self.loop, body=seq(*self.in_lanes))
 
     def make(self, target: Target) -> Stmt:
-        """The loop, in rounds of one vector, and a rest."""
+        """The loop, in rounds of vectors, and a rest."""
         lanes = self.terms.lanes
         names = Names(self.loop)
         start = names.give("start", self.loop.start)
