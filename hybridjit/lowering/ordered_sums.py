@@ -28,7 +28,6 @@ from hybridjit.lowering.cut_loops import Names, at_most
 from hybridjit.record import record
 from hybridjit.target import Target
 
-
 # From so many rounds on they are of several vectors, if a round of these takes less time.
 _MIN_ROUNDS = 8
 
