@@ -1,4 +1,4 @@
-"""perf and gdb know kernels by name, and gdb their lines."""
+"""perf and gdb know kernels by name and line."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ def filtered(a):
 print(filtered(np.ones(3_000_000)))
 """
 LINE = 9
+ON_THREADS = """
+from hybridjit.hybrid import parallel
+
+@hybrid.script
+def doubled(a):
+    for i in parallel(a.shape[0]):
+        a[i] = a[i] * 2
+
+doubled(np.ones(3_000_000))
+"""
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not Linux")
 
 
@@ -151,7 +161,7 @@ def test_lines_of_object_code() -> None:
     function = smoothed.__hybrid_function__.__code__
     lines = {line for _, _, line in function.co_lines() if line is not None}
     assert function.co_firstlineno + 4 in inside
-    assert inside - {0} <= lines
+    assert inside - {0} <= lines | {function.co_firstlineno + 1}  # `def`: before the first one
     assert {Path(row.file).name for row in rows} == {"test_announce.py"}
     assert [row.offset for row in rows] == sorted(row.offset for row in rows)
 
@@ -174,15 +184,32 @@ def test_no_dump_without_a_folder(script: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("jit-*"))
 
 
-@on_linux
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not there")
-def test_gdb_stops_at_lines(script: Path) -> None:
+def debugged(script: Path, *steps: str) -> str:
+    """What gdb says of a script."""
     options = ["-batch", "-nx", "-ex", "set debuginfod enabled off"]
-    steps = ("set breakpoint pending on", f"break profiled.py:{LINE}", "run", "info line", "bt 1")
-    for step in steps:
+    for step in ("set breakpoint pending on", *steps):
         options += ["-ex", step]
     text = run("gdb", *options, "--args", sys.executable, script)
     if "ptrace" in text:
         pytest.skip("processes may not be traced here")
-    assert re.search(rf"Breakpoint 1, .*profiled\.py:{LINE}\b", text), text
+    return text
+
+
+@on_linux
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not there")
+def test_gdb_stops_at_lines(script: Path) -> None:
+    text = debugged(script, f"break profiled.py:{LINE}", "run", "info line", "bt 1")
+    assert re.search(rf"Breakpoint 1, .*filtered \(\) at .*profiled\.py:{LINE}\b", text), text
     assert f'Line {LINE} of "profiled.py" starts at address' in text
+    assert re.search(rf"#0 .*\bfiltered \(\) at .*profiled\.py:{LINE}\b", text), text
+
+
+@on_linux
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not there")
+def test_gdb_stops_at_kernels_by_name(tmp_path: Path) -> None:
+    script = tmp_path / "profiled.py"
+    script.write_text(SCRIPT + ON_THREADS, encoding="utf-8")
+    steps = ("break filtered", "break doubled[threads]", "run", "continue", "bt 1")
+    text = debugged(script, *steps)
+    assert re.search(r"Breakpoint 1, .*filtered \(\) at .*profiled\.py:", text), text
+    assert re.search(r"Breakpoint 2, .*doubled\[threads\] \(\) at .*profiled\.py:", text), text

@@ -38,7 +38,7 @@ class SourceLines:
                 "producer": "hybridjit",
                 "runtimeVersion": 0,
                 "isOptimized": True,
-                "emissionKind": ir.DIToken("LineTablesOnly"),
+                "emissionKind": ir.DIToken("FullDebug"),
             },
             is_distinct=True,
         )
@@ -53,11 +53,11 @@ class SourceLines:
         scope = self._module.add_debug_info(
             "DISubprogram",
             {
-                "name": self._name if is_kernel else f"{self._name}, on threads",
-                "linkageName": function.name,
+                "name": self._name if is_kernel else f"{self._name}[threads]",
                 "scope": self._file,
                 "file": self._file,
                 "line": self._span.line,
+                "scopeLine": self._span.line,  # of what stands before the first statement
                 "type": kind,
                 "unit": self._unit,
                 "spFlags": ir.DIToken("DISPFlagDefinition | DISPFlagOptimized"),
