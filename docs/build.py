@@ -63,7 +63,7 @@ def build(folder: Path) -> list[Path]:
 
 
 def _style() -> str:
-    light = HtmlFormatter(style="friendly").get_style_defs("pre")
+    light = HtmlFormatter(style="default").get_style_defs("pre")
     dark = HtmlFormatter(style="github-dark").get_style_defs("pre")
     own = (HERE / "style.css").read_text(encoding="utf-8")
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n{own}"
