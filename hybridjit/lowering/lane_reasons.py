@@ -32,6 +32,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import MIN_EXTENT, is_copy
+from hybridjit.lowering.loop_parts import find_weights
 from hybridjit.lowering.vectorize_inner import VectorizeInner
 from hybridjit.target import Target
 
@@ -43,26 +44,35 @@ UNPROVED = "its iterations are not proved to be independent"
 
 
 def find_lane_reasons(func: PrimFunc, target: Target) -> dict[int, str]:
-    """For each numbered loop of `func`, if innermost or meant to have lanes, why it stays."""
+    """For each numbered loop of `func`, if innermost or meant to have lanes, why it stays.
+
+    Of a loop that was cut into parts, why the one with most iterations does.
+    """
     explain = _Explain(func, target)
     explain.rewrite(func.body)
-    return explain.reasons
+    weights = find_weights(func.body, {})
+    return {number: _of_most(found, weights) for number, found in explain.reasons.items()}
+
+
+def _of_most(reasons: list[tuple[For, str]], weights: dict[For, float | None]) -> str:
+    _, reason = max(reasons, key=lambda each: weights[each[0]] or 0.0)
+    return reason
 
 
 class _Explain(VectorizeInner):
     def __init__(self, func: PrimFunc, target: Target) -> None:
         super().__init__(func, target)
-        self.reasons: dict[int, str] = {}
+        self.reasons: dict[int, list[tuple[For, str]]] = {}
 
     def rewrite_For(self, node: For) -> Stmt:
-        known = set(self.reasons)
         made = super().rewrite_For(node)
         number = node.hint(ORIGIN)
         is_innermost = not any(isinstance(inner, For | While) for inner in walk(node.body))
         is_meant = is_innermost or node.hint(IN_LANES) is not None
-        if made is node and number is not None and is_meant and number not in known:
+        if made is node and number is not None and is_meant:
             body = join_branches(drop_continues(node.body))
-            self.reasons[number] = self._reason(dataclasses.replace(node, body=body))
+            reason = self._reason(dataclasses.replace(node, body=body))
+            self.reasons.setdefault(number, []).append((node, reason))
         return made
 
     def _reason(self, loop: For) -> str:

@@ -32,6 +32,7 @@ from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, Store, While
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.lowering.lane_reasons import COPIED, ZEROED, find_lane_reasons
+from hybridjit.lowering.loop_parts import Parts, find_parts
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.processor import current_target
 from hybridjit.record import record
@@ -233,17 +234,14 @@ def find_loops(
             lowered = step.func
     reasons = find_lane_reasons(before, target) if may_vectorize else {}
     gathers = Gathers(func, layout, target.vector_bits)
-    made: dict[int, list[For]] = {}
-    for stmt in walk_stmts(lowered.body):
-        if isinstance(stmt, For) and stmt.hint(ORIGIN) is not None:
-            made.setdefault(stmt.hint(ORIGIN), []).append(stmt)
+    parts = find_parts(lowered.body, known)
     works = find_loop_work(numbered.body, known, target.caches.shared)
     places = _Places(func)
     described = [
         replace(_describe_while(depth), **places.of(loop))
         if isinstance(loop, While)
         else replace(
-            _describe(loop, depth, made, reasons, gathers), work=works[loop], **places.of(loop)
+            _describe(loop, depth, parts, reasons, gathers), work=works[loop], **places.of(loop)
         )
         for loop, depth in _with_depths(numbered.body, 0)
     ]
@@ -286,13 +284,13 @@ def _describe_while(depth: int) -> LoopReport:
 def _describe(
     loop: For,
     depth: int,
-    made: dict[int, list[For]],
+    parts: Mapping[int, Parts],
     reasons: dict[int, str],
     gathers: Gathers,
 ) -> LoopReport:
     number: int = loop.hint(ORIGIN)
-    became = made.get(number, [])
-    lanes = max((found.hint(HAS_LANES) or 1 for found in became), default=1)
+    made = parts.get(number, Parts())
+    became, lanes = made.loops, made.lanes
     reason = reasons.get(number, "") if became else ""
     if lanes > 1:
         reason = gathers.describe(found for found in became if (found.hint(HAS_LANES) or 1) > 1)
@@ -306,7 +304,7 @@ def _describe(
         depth,
         None,
         _extent_text(loop.extent),
-        min(lanes, _count(loop)),
+        int(min(lanes, _count(loop))),
         _rows_at_once(loop, became),
         on_threads,
         is_unrolled,

@@ -248,6 +248,25 @@ def lambda_free_sums(a: Any) -> Any:
     return a.sum(axis=1)
 
 
+@hybrid.script
+def in_turns(a: Any, weights: Any) -> None:
+    for i in range(a.shape[0]):
+        a[i] = a[i] * weights[i % weights.shape[0]]
+
+
+def test_a_loop_that_was_cut_runs_as_most_of_its_iterations_do() -> None:
+    """The first two need no remainder: they are a loop of their own, which may be in lanes."""
+    args = hj.f64["n"], hj.f64[2]
+    are_others_alone = "in range(last, a.shape[0])" in in_turns.inspect("lowered", *args)
+    (loop,) = in_turns.report(*args).loops
+    assert (loop.lanes == 1) is are_others_alone, loop.runs
+
+
+def test_a_loop_that_was_cut_tells_why_most_of_its_iterations_have_no_lanes() -> None:
+    (loop,) = in_turns.report(A, np.ones(2)).loops
+    assert "2 iterations" not in loop.reason
+
+
 @pytest.mark.parametrize(
     ("step", "reason"), [(1, ""), (-1, ""), (2, ""), (40, "1 of 2 loads gathers")]
 )
