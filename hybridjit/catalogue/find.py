@@ -31,6 +31,8 @@ ENTRIES: tuple[Entry, ...] = (
     *types.ENTRIES,
     *settings.ENTRIES,
 )
+# Classes with a page for whatever they say: words that they share with other errors mean nothing.
+_OF_THEIR_OWN = ("ConfigError", "PassError", "TuneError", "CheckError", "InternalError")
 PAGES: dict[str, Entry] = {entry.code: entry for entry in sorted(ENTRIES, key=lambda e: e.code)}
 
 
@@ -42,7 +44,8 @@ def find_code(kind: type[BaseException], message: str) -> str:
 def _codes(kind: type[BaseException], message: str) -> Iterator[str]:
     names = [cls.__name__ for cls in kind.__mro__]
     for entry, pattern in _patterns():
-        if (not entry.kind or entry.kind in names) and pattern.search(message):
+        is_of_kind = entry.kind in names if entry.kind else kind.__name__ not in _OF_THEIR_OWN
+        if is_of_kind and pattern.search(message):
             yield entry.code
     by_kind = {entry.kind: entry.code for entry in ENTRIES if entry.kind and not entry.says}
     yield from (by_kind[name] for name in names if name in by_kind)

@@ -27,7 +27,10 @@ def declare_json(parser: argparse.ArgumentParser) -> None:
 
 def not_negative(text: str) -> float:
     """The type of an argument: a number that is not below 0."""
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
     if not number >= 0:
         raise argparse.ArgumentTypeError(f"{text} is below 0")
     return number

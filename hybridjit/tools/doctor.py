@@ -23,7 +23,10 @@ from hybridjit.tools.command import FAILED, Command, declare_json, format_bytes,
 from hybridjit.tools.working import working
 
 _PACKAGES = ("numpy", "islpy", "ml-dtypes", "typing-extensions")
-_FEATURES = ("avx2", "fma", "avx512f", "avx512vnni", "avx512fp16", "amx-tile")
+_FEATURES = (
+    *("avx2", "fma", "avx512f", "avx512vnni", "avx512fp16", "amx-tile"),
+    *("neon", "fullfp16", "bf16", "dotprod", "i8mm", "sve", "sve2"),
+)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -10,19 +10,36 @@ import argparse
 import json
 
 from hybridjit import tune
+from hybridjit.errors import ArgumentValueError
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tuning.budget import read_budget
 from hybridjit.tuning.result import Tuned
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """The kernel, and how to search."""
     declare_kernel(parser)
-    parser.add_argument("--budget", default="60s", help='how long: "60s", "5m"; 60s')
-    parser.add_argument("--trials", type=int, help="how many candidates, instead of how long")
+    parser.add_argument("--budget", type=_budget, default="60s", help='how long: "60s", "5m"; 60s')
+    parser.add_argument("--trials", type=_trials, help="how many candidates, instead of how long")
     parser.add_argument("--seed", type=int, default=0, help="where chance begins; 0")
     parser.add_argument("--db", metavar="PATH", help="the database to keep it in")
     declare_json(parser)
+
+
+def _budget(text: str) -> float:
+    try:
+        return read_budget(text)
+    except ArgumentValueError:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a time above 0: write "60s", "5m" or a number of seconds'
+        ) from None
+
+
+def _trials(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:

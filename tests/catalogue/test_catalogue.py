@@ -13,7 +13,7 @@ import pytest
 from hybridjit import errors
 from hybridjit.catalogue.entry import PRELUDE, Entry
 from hybridjit.catalogue.find import ENTRIES, PAGES, find_code
-from hybridjit.errors import HybridError, InternalError
+from hybridjit.errors import ConfigError, HybridError, InternalError
 from hybridjit.tools.command_line import main
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -47,6 +47,11 @@ def test_codes_are_told_apart() -> None:
     assert len(PAGES) == len(ENTRIES)
     assert all(re.fullmatch(r"HJ\d{3}", code) for code in PAGES)
     assert all(entry.says or entry.kind for entry in ENTRIES)
+
+
+@pytest.mark.parametrize("message", ["HYBRIDJIT_CPU is 'x', which LLVM does not know", "shape"])
+def test_a_setting_is_no_function_of_numpy(message: str) -> None:
+    assert find_code(ConfigError, message) == "HJ701"
 
 
 def test_every_class_of_errors_has_a_code() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import hybridjit
 from hybridjit import config
+from hybridjit.processor import current_target
 from hybridjit.runtime.cache import disk_cache
 from hybridjit.tools.command_line import COMMANDS, main
 from hybridjit.tuning.database import Database
@@ -438,3 +439,29 @@ def test_every_command_has_a_line_of_help(capsys: pytest.CaptureFixture[str]) ->
     shown = capsys.readouterr().out
     for command in COMMANDS.values():
         assert command.help.split(";")[0].split(",")[0] in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["bench", "my.py:f", "--seconds", "x"], "'x' is not a number"),
+        (["bench", "my.py:f", "--seconds", "-1"], "-1 is below 0"),
+        (["tune", "my.py:f", "--budget", "5x"], "'5x' is not a time above 0"),
+        (["tune", "my.py:f", "--trials", "0"], "'0' is not a number above 0"),
+        (["show", "my.py:f", "--stage", "none"], "invalid choice: 'none'"),
+    ],
+)
+def test_options_are_checked_before_anything_is_done(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(options)
+    assert message in capsys.readouterr().err
+
+
+def test_the_doctor_knows_what_processors_have(capsys: pytest.CaptureFixture[str]) -> None:
+    features = answer(capsys, "doctor")["features"]
+    assert all(map(current_target().has, features))
+    assert [name in features for name in ("avx2", "neon")] == [
+        current_target().has(name) for name in ("avx2", "neon")
+    ]
