@@ -12,6 +12,7 @@ import numpy as np
 
 from hybridjit import Schedule, hybrid
 from hybridjit.hybrid import output_tensor, scan, sqrt, tanh
+from hybridjit.processor import current_target
 from hybridjit.profiling.profile import format_time
 from hybridjit.record import record
 from hybridjit.tools.command import Command, declare_json
@@ -75,10 +76,12 @@ def distances(points: Any) -> Any:
 
 
 def tiles(s: Schedule) -> None:
-    """Keep 12 x 32 results in registers, and the part of b that they need in one place."""
-    jo, ji = s.split("j", factor=32)
-    io, ii = s.split("i", factor=12)
-    jv, lane = s.split(ji, factor=16)
+    """Keep rows of two vectors of results in registers, and what they need of b in one place."""
+    target = current_target()
+    lanes = target.vector_bits // 32
+    jo, ji = s.split("j", factor=2 * lanes)
+    io, ii = s.split("i", factor=12 if target.vector_registers >= 32 else 6)
+    jv, lane = s.split(ji, factor=lanes)
     s.reorder(jo, io, "k", ii, jv, lane)
     s.cache_read("c", "b", "local", at=jo)
     s.cache_write("c", "c", "local", at=io)
