@@ -245,7 +245,7 @@ def find_loops(
         )
         for loop, depth in _with_depths(numbered.body, 0)
     ]
-    return _with_tiles(list(_on_threads_once(described)))
+    return _with_tiles(list(_in_lanes_once(list(_on_threads_once(described)))))
 
 
 class _Places:
@@ -361,6 +361,18 @@ def _on_threads_once(loops: Sequence[LoopReport]) -> Iterator[LoopReport]:
         if loop.on_threads and outer is None:
             outer = loop.depth
         yield loop
+
+
+def _in_lanes_once(loops: Sequence[LoopReport]) -> Iterator[LoopReport]:
+    """Loops as they run: one that is in another in lanes needs none, and no reason for that."""
+    outer: int | None = None
+    for loop in loops:
+        if outer is not None and loop.depth <= outer:
+            outer = None
+        is_idle = outer is not None and loop.lanes == 1 and loop.reason not in (COPIED, ZEROED)
+        if loop.lanes > 1 and outer is None:
+            outer = loop.depth
+        yield replace(loop, reason="") if is_idle else loop
 
 
 def _with_tiles(loops: Sequence[LoopReport]) -> tuple[LoopReport, ...]:

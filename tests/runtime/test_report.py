@@ -549,3 +549,28 @@ def test_an_index_that_goes_by_another_name_is_shown_as_it_is_written() -> None:
     kernel: Any = hybrid.script(nearest)
     (line,) = str(kernel.safety(A, A[:7])).splitlines()[1:]
     assert line.startswith(f"line {line_of(nearest, 4)}: index of 'counts' in `counts[j]`, axis 0")
+
+
+@hybrid.script
+def boxes(a: Any) -> Any:
+    out = np.zeros((a.shape[0] - 2, a.shape[1]))
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = 0.0
+            for k in range(3):
+                total += a[i + k, j]
+            out[i, j] = total
+    return out
+
+
+def four_rows(s: hj.Schedule) -> None:
+    outer, inner = s.split("i", factor=4)
+    s.reorder(outer, "j", inner)
+
+
+def test_a_loop_inside_of_lanes_needs_no_reason() -> None:
+    """Each of its iterations is done for all lanes at once, however few there are."""
+    loops = boxes.with_schedule(four_rows).report(np.ones((403, 400))).loops  # a row is left
+    column = next(loop for loop in loops if loop.name == "j")
+    assert column.lanes > 1
+    assert {loop.reason for loop in loops if loop.depth > column.depth} == {""}
