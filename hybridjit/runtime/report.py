@@ -27,10 +27,11 @@ from hybridjit.html_text import heading, preformatted, table
 from hybridjit.ir.expr import Const, Expr, Max, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints, number_loops
+from hybridjit.ir.places import find_places
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, Store, While
-from hybridjit.ir.visit import children, walk, walk_stmts
+from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.lane_reasons import COPIED, ZEROED, find_lane_reasons
 from hybridjit.lowering.loop_parts import Parts, find_parts
 from hybridjit.lowering.vectorize_inner import vectorize_inner
@@ -236,7 +237,7 @@ def find_loops(
     gathers = Gathers(func, layout, target.vector_bits)
     parts = find_parts(lowered.body, known)
     works = find_loop_work(numbered.body, known, target.caches.shared)
-    places = _Places(func)
+    places = _Places(numbered)
     described = [
         replace(_describe_while(depth), **places.of(loop))
         if isinstance(loop, While)
@@ -253,13 +254,11 @@ class _Places:
 
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
-        self.last = next((node.span for node in walk(func.body) if node.span is not None), None)
+        self.spans = find_places(func.body, lambda node: node.span)
 
     def of(self, loop: For | While) -> dict[str, Any]:
-        """The fields of a report that say so. Loops are to come in the order of the program."""
-        inside = (stmt.span for stmt in walk_stmts(loop) if stmt.span is not None)
-        span = loop.span or next(inside, self.last)
-        self.last = span
+        """The fields of a report that say so."""
+        span = self.spans.get(loop)
         if span is None:
             stored = (node.buffer for node in walk(loop) if isinstance(node, Store))
             names = (buffer.name for buffer in stored if not buffer.is_register)

@@ -10,16 +10,16 @@ was made for, and what a library function does is of a line of the script as wel
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, Stmt, While
-from hybridjit.ir.visit import Mutator, children
+from hybridjit.ir.places import find_places
+from hybridjit.ir.stmt import For, Stmt
+from hybridjit.ir.visit import Mutator
 
 
 class Places:
@@ -34,9 +34,8 @@ class Places:
 
         Loops that the compiler has made stay without one `for_code`: errors tell them by that.
         """
-        return replace(
-            func, body=_Placing(self._find(func.body), self._own, for_code).rewrite(func.body)
-        )
+        placing = _Placing(find_places(func.body, self._own), self._own, for_code)
+        return replace(func, body=placing.rewrite(func.body))
 
     def _own(self, node: Node) -> Span | None:
         """Where a node stands in the script, or what it is in is called from there."""
@@ -50,57 +49,6 @@ class Places:
         if script is None:
             return True
         return span.file == script.file and script.line <= span.line <= script.end_line
-
-    def _find(self, body: Stmt) -> dict[Stmt, Span]:
-        """Of each statement its own place, or that of the nearest one: inside of it, then in the
-        same loop, later ones first, then in the loop around that.
-        """
-        stmts, ends = _in_order(body)
-        own = [self._own(stmt) for stmt in stmts]
-        known = [k for k, span in enumerate(own) if span is not None]
-        found: dict[Stmt, Span] = {}
-        around: list[int] = []
-        for k, stmt in enumerate(stmts):
-            while around and ends[around[-1]] <= k:
-                around.pop()
-            near = _nearest(k, [(k, ends[k]), *((m, ends[m]) for m in reversed(around))], known)
-            span = None if near is None else own[near]
-            if span is not None:
-                found[stmt] = span
-            if isinstance(stmt, For | While):
-                around.append(k)
-        return found
-
-
-def _nearest(place: int, ranges: list[tuple[int, int]], known: list[int]) -> int | None:
-    later = bisect_left(known, place)
-    for start, end in [*ranges, (0, known[-1] + 1 if known else 0)]:
-        if later < len(known) and known[later] < end:
-            return known[later]
-        if later > 0 and known[later - 1] >= start:
-            return known[later - 1]
-    return None
-
-
-def _in_order(body: Stmt) -> tuple[list[Stmt], list[int]]:
-    """The statements as they are written, and for each of them the number of the first after it."""
-    stmts: list[Stmt] = []
-    ends: list[int] = []
-
-    def visit(stmt: Stmt) -> None:
-        place = len(stmts)
-        stmts.append(stmt)
-        ends.append(0)
-        for child in _inner(stmt):
-            visit(child)
-        ends[place] = len(stmts)
-
-    visit(body)
-    return stmts, ends
-
-
-def _inner(stmt: Stmt) -> Iterator[Stmt]:
-    return (child for child in children(stmt) if isinstance(child, Stmt))
 
 
 class _Placing(Mutator):

@@ -522,6 +522,21 @@ def test_what_the_compiler_makes_is_of_the_line_that_it_is_for() -> None:
     assert {check.span.line for check in report.safety.checks} == {line_of(smoothed, 4)}
 
 
+def shares(x: Any) -> Any:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def test_sums_are_of_the_line_that_they_are_in() -> None:
+    """The compiler's own loop comes after one of the line before."""
+    kernel: Any = hybrid.script(shares)
+    rows, largest, exponentials, total, quotients = kernel.report(np.ones((64, 512))).shown
+    first, second = line_of(shares, 1), line_of(shares, 2)
+    assert [each.line for each in (rows, largest, exponentials)] == [first] * 3
+    assert [each.line for each in (total, quotients)] == [second] * 2
+    assert total.is_made
+
+
 def test_checks_of_the_compilers_own_indices_are_one_line() -> None:
     kernel: Any = hybrid.script(smoothed)
     safety = kernel.report(np.ones(2000), 5).safety
