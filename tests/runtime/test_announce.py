@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hybridjit.errors import ConfigError
 from hybridjit.runtime.object_lines import find_rows
 
 SCRIPT = """
+import os; print("process", os.getpid())
 import numpy as np
 from hybridjit import hybrid
 
@@ -32,7 +34,7 @@ def filtered(a):
 
 print(filtered(np.ones(3_000_000)))
 """
-LINE = 9
+LINE = 10
 ON_THREADS = """
 from hybridjit.hybrid import parallel
 
@@ -47,10 +49,15 @@ on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not 
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Path:
+def script(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "profiled.py"
     path.write_text(SCRIPT, encoding="utf-8")
-    return path
+    yield path
+    for process in processes:
+        Path(f"/tmp/perf-{process}.map").unlink(missing_ok=True)
+
+
+processes: list[str] = []
 
 
 def run(*command: str | Path) -> str:
@@ -63,6 +70,7 @@ def run(*command: str | Path) -> str:
         timeout=300,
         check=False,
     )
+    processes.extend(re.findall(r"process (\d+)$", done.stdout, flags=re.MULTILINE))
     return done.stdout + done.stderr
 
 
@@ -114,7 +122,9 @@ def may_profile() -> bool:
     perf = shutil.which("perf")
     if perf is None:
         return False
-    tried = subprocess.run([perf, "stat", "true"], capture_output=True, check=False)
+    tried = subprocess.run(
+        [perf, "record", "-o", os.devnull, "true"], capture_output=True, check=False
+    )
     return tried.returncode == 0
 
 
@@ -124,7 +134,7 @@ def test_perf_sees_kernels(script: Path, tmp_path: Path) -> None:
     data = tmp_path / "perf.data"
     run("perf", "record", "-o", data, sys.executable, script)
     text = run("perf", "report", "-i", data, "--stdio")
-    assert re.search(r"%.*\bfiltered profiled\.py:6", text)
+    assert re.search(r"%.*\bfiltered profiled\.py:7", text)
 
 
 @on_linux
@@ -206,8 +216,7 @@ def test_gdb_stops_at_lines(script: Path) -> None:
 
 @on_linux
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not there")
-def test_gdb_stops_at_kernels_by_name(tmp_path: Path) -> None:
-    script = tmp_path / "profiled.py"
+def test_gdb_stops_at_kernels_by_name(script: Path) -> None:
     script.write_text(SCRIPT + ON_THREADS, encoding="utf-8")
     steps = ("break filtered", "break doubled[threads]", "run", "continue", "bt 1")
     text = debugged(script, *steps)
