@@ -27,13 +27,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_json(parser)
 
 
-def _budget(text: str) -> float:
+def _budget(text: str) -> str:
+    """A time, as it is written: with a number of trials, there is no limit unless one is given."""
     try:
-        return read_budget(text)
+        read_budget(text)
     except ArgumentValueError:
         raise argparse.ArgumentTypeError(
             f'{text!r} is not a time above 0: write "60s", "5m" or a number of seconds'
         ) from None
+    return text
 
 
 def _trials(text: str) -> int:

@@ -14,8 +14,9 @@ import hybridjit
 from hybridjit import config
 from hybridjit.processor import current_target
 from hybridjit.runtime.cache import disk_cache
-from hybridjit.tools.command_line import COMMANDS, main
+from hybridjit.tools.command_line import COMMANDS, main, make_parser
 from hybridjit.tuning.database import Database
+from hybridjit.tuning.entry import read_settings
 from tests.support.cache_faults import save_sample
 
 
@@ -465,3 +466,9 @@ def test_the_doctor_knows_what_processors_have(capsys: pytest.CaptureFixture[str
     assert [name in features for name in ("avx2", "neon")] == [
         current_target().has(name) for name in ("avx2", "neon")
     ]
+
+
+def test_a_number_of_trials_takes_the_place_of_a_budget() -> None:
+    given = make_parser().parse_args(["tune", "my.py:f", "--trials", "500"])
+    limits = read_settings(budget=given.budget, trials=given.trials).limits()
+    assert (limits.seconds, limits.trials) == (None, 500)
