@@ -13,6 +13,7 @@ import runpy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -236,7 +237,10 @@ def _signature(value: Any) -> str:
 
 
 def _documentation(value: Any) -> str:
-    return f"<pre>{html.escape(inspect.getdoc(value) or '')}</pre>"
+    """Paragraphs, with names in them; what is indented, or an example, as it is written."""
+    parts = (inspect.getdoc(value) or "").split("\n\n")
+    text = "\n\n".join(indent(p, "    ") if p.startswith(">>>") else p for p in parts)
+    return str(MarkdownIt("zero").enable(["code", "backticks"]).render(text))
 
 
 def main() -> None:

@@ -111,6 +111,15 @@ def test_the_reference_has_every_step_of_a_schedule(site: dict[str, str]) -> Non
     assert 'id="Kernel.tune"' in text
 
 
+def test_the_reference_tells_text_and_examples_apart(site: dict[str, str]) -> None:
+    text = site["reference.html"]
+    assert (
+        "<p>Split a loop into a nest that runs the same iterations in the same order.</p>" in text
+    )
+    assert "<pre><code>&gt;&gt;&gt; " in text
+    assert "<p>&gt;&gt;&gt;" not in text
+
+
 def test_every_step_has_a_picture(site: dict[str, str]) -> None:
     sampled = {name for name in STEPS if name.startswith("sample_")}
     assert set(steps.STEPS) == STEPS - sampled - set(QUERIES)
