@@ -13,7 +13,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.record import record
-from hybridjit.schedule.classic.lower import as_written, lower_classic
+from hybridjit.schedule.classic.lower import as_written, check_outputs, lower_classic
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.tensors.buffers import copy_elements
@@ -96,6 +96,8 @@ def as_functions(source: Any, args: Sequence[Any] | None, name: str | None) -> d
         given = cast("Mapping[str, Any]", source)
         return {key: as_scheduled(*_with_args(item), key) for key, item in given.items()}
     if not _is_list_of_functions(source):
+        if isinstance(source, ClassicSchedule) and args is not None:
+            check_outputs(source, args)
         made = as_scheduled(source, args, name)
         return {made.func.name: made}
     functions = {func.name: func for func in source}

@@ -7,13 +7,15 @@ script, types included: a Python number gives way to a typed operand.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import BOOL, DTYPES, INT64, DType, ScalarType
 from hybridjit.ir.expr import Binary, Compare, Expr
 from hybridjit.ir.printer import format_expr
+from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.builtins import find_element_type
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.conversion import store_value, truth
@@ -21,6 +23,11 @@ from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import binary, unary
 from hybridjit.scalars.scalar import Scalar, index, lift_number
 from hybridjit.scalars.style import Style
+
+if TYPE_CHECKING:
+    from hybridjit.tensors import whole_tensors
+else:
+    whole_tensors = lazy_module("hybridjit.tensors.whole_tensors")
 
 
 class Operand:
@@ -186,18 +193,48 @@ class Expression(Operand):
         return f"te expression {format_expr(self.expr)}"
 
 
+class Equality(Expression):
+    """`==` or `!=` of axes or sizes, which is also about what they are: `if axis == other:`."""
+
+    __slots__ = ("_holds",)
+
+    def __init__(self, scalar: Scalar, holds: bool) -> None:
+        super().__init__(scalar)
+        self._holds = holds
+
+    def __bool__(self) -> bool:
+        """Whether both are the same axis, or the same expression of sizes."""
+        return self._holds
+
+
 def _cast(scalar: Scalar, wanted: DType) -> Expr:
     """The value as `wanted`: constants are converted now, integers wrap."""
     typed = Scalar(scalar.expr, ScalarType(scalar.type.dtype))
     return scalar.expr if scalar.type.dtype is wanted else store_value(typed, wanted, None)
 
 
-def _binary(op: type[Binary], lhs: object, rhs: object) -> Expression:
+def _binary(op: type[Binary], lhs: object, rhs: object) -> Any:
+    if _is_whole(lhs) or _is_whole(rhs):
+        return whole_tensors.combine(op, lhs, rhs)
     return Expression(binary(op, as_scalar(lhs), as_scalar(rhs), None))
 
 
+def _is_whole(value: object) -> bool:
+    """Whether `value` is a tensor with dimensions."""
+    return isinstance(value, Operand) and getattr(value, "ndim", 0) > 0
+
+
 def _compare(op: type[Compare], lhs: object, rhs: object) -> Expression:
-    return Expression(compare(op, as_scalar(lhs), as_scalar(rhs), None))
+    left, right = as_scalar(lhs), as_scalar(rhs)
+    made = compare(op, left, right, None)
+    if op not in (ir.Eq, ir.Ne) or not (_is_index(left.expr) and _is_index(right.expr)):
+        return Expression(made)
+    return Equality(made, (left.expr == right.expr) is (op is ir.Eq))
+
+
+def _is_index(expr: Expr) -> bool:
+    """Whether `expr` is made of axes, sizes and numbers, not of elements."""
+    return all(isinstance(node, ir.Var | ir.Const | Binary) for node in walk(expr))
 
 
 def as_scalar(value: object) -> Scalar:

@@ -11,6 +11,7 @@ import pytest
 from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
 from hybridjit.lowering.entry import lower
+from hybridjit.runtime.modules.module import build
 
 
 class Example:
@@ -443,7 +444,7 @@ def store_some_elements(x: Example) -> None:
 
 
 def output_is_no_argument(x: Example) -> None:
-    lower(x.s, [x.A])
+    build(x.s, [x.A])
 
 
 MISTAKES: list[Any] = [

@@ -121,6 +121,26 @@ def cache_write(graph: Graph, op: Compute, scope: str) -> tuple[Graph, list[Tens
     return graph.replace(computing, rebuild(op, values)), copies
 
 
+# -- arguments that are inlined --------------------------------------------------------------------
+
+
+def compute_apart(graph: Graph, op: Compute) -> tuple[Graph, Tensor]:
+    """Let those that read the output of `op` read a copy, which is computed by itself.
+
+    B = compute(A[i] + 1);  C = compute(B[i])   -->   B_apart = compute(A[i] + 1);  B as before;
+                                                      C = compute(B_apart[i])
+
+    So an argument is written, and is inlined where it is read.
+    """
+    axes = fresh_axes(op.axis)
+    inside = {old.var: new.var for old, new in zip(op.axis, axes, strict=True)}
+    copy = make_compute(f"{op.name}_apart", axes, substitute_body(op.body, inside))
+    made = make_copies(copy, op.outputs)[0]
+    readers = graph.readers(op.outputs[0])
+    redirected = [_redirect(reader, op.outputs[0], made) for reader in readers]
+    return graph.replace(copy, *redirected), made
+
+
 # -- new operations --------------------------------------------------------------------------------
 
 

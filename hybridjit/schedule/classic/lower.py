@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.schedule.classic.graph import Graph, is_among
+from hybridjit.schedule.classic.graph import Graph, compute_apart, is_among
 from hybridjit.schedule.classic.stage import At, Inline, Stage
 from hybridjit.schedule.classic.steps import (
     DoubleBuffer,
@@ -34,7 +34,7 @@ from hybridjit.schedule.classic.steps import (
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.tensors.function import MAIN, Program, create_prim_func, create_program
-from hybridjit.tensors.tensor import Axis, Placeholder, Tensor
+from hybridjit.tensors.tensor import Axis, Compute, Placeholder, Tensor
 
 
 class Recorded(Protocol):
@@ -57,17 +57,18 @@ class Recorded(Protocol):
 def lower_classic(classic: Recorded, args: Sequence[Any], name: str | None = None) -> Schedule:
     """The engine's schedule with all steps of `classic` taken."""
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
-    _check_outputs(classic, tensors)
-    order = classic.graph.order(tensors)
-    program = create_program(args, name or MAIN, order)
+    stages = [stage for stage in classic.stages if not isinstance(stage.op, Placeholder)][::-1]
+    graph, apart = _compute_arguments_apart(classic.graph, stages, tensors)
+    program = create_program(args, name or MAIN, graph.order(tensors))
     func = dataclasses.replace(program.func, fastmath=classic.fastmath)
     schedule = Schedule(func)
-    stages = [stage for stage in classic.stages if not isinstance(stage.op, Placeholder)][::-1]
     _check_attachments(stages)
     _check_buffers(stages)
-    places = {stage: _find_place(schedule, program, stage) for stage in stages}
+    places = {stage: _find_place(schedule, program, stage, graph) for stage in stages}
     for stage in stages:
-        if isinstance(stage.attached, Inline):
+        if stage in apart:
+            schedule.compute_inline(program.places.main_block(graph.maker(apart[stage])))
+        elif isinstance(stage.attached, Inline):
             schedule.compute_inline(places[stage].block)
     for phase in Phase:
         for stage in stages:
@@ -81,13 +82,33 @@ def as_written(classic: Recorded, args: Sequence[Any], name: str | None = None) 
     return dataclasses.replace(func, fastmath=classic.fastmath)
 
 
-def _check_outputs(classic: Recorded, tensors: Sequence[Tensor]) -> None:
-    for output in classic.outputs:
-        if not is_among(output, tensors):
-            raise ScheduleError(
-                f"'{output.name}' is an output of the schedule, and is not among the arguments",
-                help=f"pass it, as in hj.lower(s, [..., {output.name}])",
-            )
+def check_outputs(classic: Recorded, args: Sequence[Any]) -> None:
+    """Refuse arguments none of which is computed: nobody would see a result.
+
+    Outputs that are not among them are made on the way, as all other tensors are.
+    """
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    if all(isinstance(tensor.op, Placeholder) for tensor in tensors):
+        output = classic.outputs[0]
+        raise ScheduleError(
+            f"'{output.name}' is an output of the schedule, and is not among the arguments",
+            help=f"pass it, as in hj.build(s, [..., {output.name}])",
+        )
+
+
+def _compute_arguments_apart(
+    graph: Graph, stages: Sequence[Stage], tensors: Sequence[Tensor]
+) -> tuple[Graph, dict[Stage, Tensor]]:
+    """Give those that read an inlined argument a copy of it that can be inlined."""
+    apart: dict[Stage, Tensor] = {}
+    for stage in stages:
+        is_passed = is_among(stage.op.outputs[0], tensors)
+        if not is_passed or not isinstance(stage.attached, Inline):
+            continue
+        op = graph.maker(stage.op.outputs[0])
+        if isinstance(op, Compute):
+            graph, apart[stage] = compute_apart(graph, op)
+    return graph, apart
 
 
 def _check_attachments(stages: Sequence[Stage]) -> None:
@@ -137,12 +158,13 @@ def _check_axis(stage: Stage, parent: Stage, axis: Axis) -> None:
         )
 
 
-def _find_place(schedule: Schedule, program: Program, stage: Stage) -> Place:
+def _find_place(schedule: Schedule, program: Program, stage: Stage, graph: Graph) -> Place:
+    made = stage.op if stage.scan is not None else graph.maker(stage.op.outputs[0])
     loops = {
-        var: LoopHandle(loop) for (op, var), loop in program.places.loops.items() if op is stage.op
+        var: LoopHandle(loop) for (op, var), loop in program.places.loops.items() if op is made
     }
     outputs = stage.op.outputs if stage.scan is None else ()
-    return Place(schedule, program.places.main_block(stage.op), loops, outputs)
+    return Place(schedule, program.places.main_block(made), loops, outputs)
 
 
 def _take(stage: Stage, places: Mapping[Stage, Place], phase: Phase) -> None:

@@ -14,8 +14,8 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Expr, Var
-from hybridjit.record import record
 from hybridjit.schedule.classic.absent import AbsentSteps
+from hybridjit.schedule.classic.inspection import At, Inline, Inspection
 from hybridjit.schedule.classic.memory import MemorySteps, quoted
 from hybridjit.schedule.classic.steps import (
     Fuse,
@@ -44,20 +44,7 @@ from hybridjit.tensors.tensor import (
 KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
 
 
-@record(eq=False)
-class At:
-    """A stage is computed in an axis of another one, as much as an iteration needs."""
-
-    stage: Stage
-    axis: Axis
-
-
-@record
-class Inline:
-    """A stage is computed wherever it is read."""
-
-
-class Stage(MemorySteps, AbsentSteps):
+class Stage(MemorySteps, Inspection, AbsentSteps):
     """One operation of a schedule: the axes that its loops will run over, and its steps.
 
     `scan` is the scan that the operation is a step of, if it is one.
@@ -85,11 +72,6 @@ class Stage(MemorySteps, AbsentSteps):
         self.steps.append(Reorder(tuple(self.leaves)))
         self.steps.append(Tensorize(intrinsic.axes[0], intrinsic.name))
 
-    @property
-    def leaf_iter_vars(self) -> tuple[Axis, ...]:
-        """The axes as they are now, outermost first."""
-        return tuple(self.leaves)
-
     def __repr__(self) -> str:
         axes = ", ".join(axis.name for axis in self.leaves)
         return f"stage {self.op.name}({axes}): {len(self.steps)} steps"
@@ -98,12 +80,19 @@ class Stage(MemorySteps, AbsentSteps):
 
     @api_edge
     def split(
-        self, parent: Axis, factor: int | None = None, nparts: int | None = None
+        self,
+        parent: Axis,
+        factor: int | None = None,
+        nparts: int | None = None,
+        disable_predication: bool = False,
     ) -> tuple[Axis, Axis]:
         """Split an axis in two: `factor` is the extent of the inner one, `nparts` of the outer.
 
+        Iterations that are not there never run, whatever `disable_predication` says.
+
         >>> outer, inner = s[C].split(C.op.axis[0], factor=32)
         """
+        del disable_predication
         place = self.find(parent, "split")
         if (factor is None) == (nparts is None):
             raise ScheduleError(
