@@ -11,28 +11,29 @@ says so.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from hybridjit.compat.tvm import contrib, nd, target, te, testing, tir, topi
+from hybridjit.compat.tvm import contrib, ir, nd, target, te, testing, tir, topi
 from hybridjit.compat.tvm.devices import Device, cpu, device
 from hybridjit.compat.tvm.functions import get_global_func, register_func
+from hybridjit.compat.tvm.ir import IRModule, PassContext
+from hybridjit.compat.tvm.modules import build, load_module, lower
 from hybridjit.errors import ArgumentError
-from hybridjit.lowering.entry import lower as _lower
-from hybridjit.runtime.modules.loaded_module import load_module
 from hybridjit.runtime.modules.module import Module
-from hybridjit.runtime.modules.module import build as _build
 
 __version__ = "0.18.0"
 __all__ = [
     "Device",
+    "IRModule",
     "build",
     "contrib",
+    "convert",
     "cpu",
     "device",
     "get_global_func",
     "install",
+    "ir",
     "lower",
     "nd",
     "register_func",
@@ -42,8 +43,10 @@ __all__ = [
     "testing",
     "tir",
     "topi",
+    "transform",
 ]
 
+_MODULES = "contrib", "ir", "nd", "runtime", "target", "te", "testing", "tir", "topi", "transform"
 _ELSEWHERE = {
     "relay": "graphs are written as tensor expressions or scripts",
     "relax": "graphs are written as tensor expressions or scripts",
@@ -57,50 +60,6 @@ _ELSEWHERE = {
 }
 
 
-def build(
-    inputs: Any,
-    args: Sequence[Any] | None = None,
-    target: Any = None,
-    target_host: Any = None,
-    runtime: Any = None,
-    name: str | None = None,
-    binds: Any = None,
-) -> Module:
-    """A module: called on arrays, it runs."""
-    del target_host, runtime
-    _refuse_binds(binds)
-    _check_target(target)
-    return _build(inputs, args, name=name or "default_function")
-
-
-def lower(
-    inputs: Any,
-    args: Sequence[Any] | None = None,
-    name: str = "main",
-    binds: Any = None,
-    simple_mode: bool = False,
-) -> Any:
-    """The loops of a schedule; `print` shows them."""
-    del simple_mode
-    _refuse_binds(binds)
-    return _lower(inputs, args, name=name)
-
-
-def _refuse_binds(binds: Any) -> None:
-    if binds:
-        raise ArgumentError(
-            "binds is not supported", help="te.extern(..., in_buffers=[...]) sets strides"
-        )
-
-
-def _check_target(wanted: Any) -> None:
-    kind = str(wanted or "llvm").split()[0]
-    if kind not in ("llvm", "c", "cpu"):
-        raise ArgumentError(
-            f"target {kind!r} is not there", help='code is made for this processor: "llvm"'
-        )
-
-
 class _Runtime(ModuleType):
     """`tvm.runtime`: what of it old code uses."""
 
@@ -108,11 +67,28 @@ class _Runtime(ModuleType):
     load_module = staticmethod(load_module)
 
     @staticmethod
+    def convert(value: Any) -> Any:
+        """A number as one that expressions take; anything else as it is."""
+        return convert(value)
+
+    @staticmethod
     def enabled(kind: str) -> bool:
         """Whether there is such a target."""
         return kind.split()[0] in ("llvm", "cpu")
 
 
+class _Transform(ModuleType):
+    """`tvm.transform`: what of it old code uses."""
+
+    PassContext = PassContext
+
+
+def convert(value: Any) -> Any:
+    """What expressions take: a number, a tensor or a list of them is that already."""
+    return value
+
+
+transform = _Transform(f"{__name__}.transform")
 runtime = _Runtime(f"{__name__}.runtime")
 
 
@@ -122,17 +98,18 @@ def install() -> None:
     if sys.modules.get("tvm", ours) is not ours:
         raise ArgumentError("TVM itself is imported already")
     sys.modules["tvm"] = ours
-    for name in ("contrib", "nd", "runtime", "target", "te", "testing", "tir", "topi"):
+    for name in _MODULES:
         sys.modules[f"tvm.{name}"] = getattr(ours, name)
-    sys.modules["tvm.contrib.cblas"] = contrib.cblas
+    for name, module in contrib.MODULES.items():
+        sys.modules[f"tvm.contrib.{name}"] = module
+    for name, module in topi.MODULES.items():
+        sys.modules[f"tvm.topi.{name}"] = module
+    sys.modules["tvm.ir.module"] = sys.modules["tvm.ir"]
     sys.modules["tvm.te.hybrid"] = te.hybrid
-    sys.modules["tvm.topi.nn"] = topi.nn
+    sys.modules["tvm.tir.ir_builder"] = tir.ir_builder
 
 
 def __getattr__(name: str) -> Any:
     if name in _ELSEWHERE:
         raise AttributeError(f"tvm.{name} is not here: {_ELSEWHERE[name]}")
     raise AttributeError(f"hybridjit.compat.tvm has no {name!r}")
-
-
-Function = Callable[..., Any]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from hybridjit.record import record
 
 
@@ -12,28 +15,52 @@ class Kind:
     name: str
 
 
-@record
 class Target:
     """A target: only "llvm", this processor, can be built for; options are not looked at."""
 
-    text: str = "llvm"
-    host: str | None = None
+    _entered: ClassVar[list[Target]] = []
+
+    def __init__(self, target: Any = "llvm", host: Any = None) -> None:
+        self.text = _text(target)
+        self.host = None if host is None else Target(host)
 
     @property
     def kind(self) -> Kind:
         """What it is."""
         return Kind(self.text.split()[0])
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What it is like."""
+        return ("cpu",)
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost `with`."""
+        if Target._entered:
+            return Target._entered[-1]
+        return None if allow_none else Target()
+
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"Target({self.text!r})"
+
     def __enter__(self) -> Target:
+        Target._entered.append(self)
         return self
 
     def __exit__(self, *details: object) -> None:
-        return
+        Target._entered.pop()
 
 
 def create(text: str) -> Target:
     """The target of that name."""
     return Target(text)
+
+
+def _text(target: Any) -> str:
+    if isinstance(target, Mapping):
+        return str(target["kind"])  # pyright: ignore[reportUnknownArgumentType]
+    return str(target)

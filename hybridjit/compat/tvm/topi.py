@@ -10,6 +10,7 @@ from typing import Any
 
 from hybridjit import stdlib
 from hybridjit.compat.tvm.operators import ADAPTED
+from hybridjit.compat.tvm.topi_modules import generic, utils, x86
 
 # What is called otherwise there, or with other arguments.
 RENAMED: dict[str, str] = {
@@ -107,6 +108,16 @@ random: Any = _Module("random")
 vision: Any = _Module("vision")
 vision.rcnn = _Module("vision.rcnn")
 vision.ssd = _Module("vision.ssd")
+MODULES: dict[str, ModuleType] = {
+    "nn": nn,
+    "image": image,
+    "sparse": sparse,
+    "random": random,
+    "vision": vision,
+    "utils": utils,
+    "generic": generic,
+    "x86": x86,
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -117,7 +128,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     names = [*stdlib.OPERATORS, *RENAMED, *ADAPTED]
-    return sorted({*(name for name in names if "." not in name), "nn", "image", "sparse", "random"})
+    return sorted({*(name for name in names if "." not in name), *MODULES})
 
 
 def table() -> str:
