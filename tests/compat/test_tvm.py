@@ -109,7 +109,11 @@ def test_arrays_are_numpys() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("autotvm", "hj.tune"), ("relay", "tensor expressions"), ("nothing", "has no 'nothing'")],
+    [
+        ("auto_scheduler", "hj.tune"),
+        ("relay", "tensor expressions"),
+        ("nothing", "has no 'nothing'"),
+    ],
 )
 def test_what_is_not_here_says_so(name: str, message: str) -> None:
     with pytest.raises(AttributeError, match=message):

@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from hybridjit.compat.tvm import contrib, ir, nd, target, te, testing, tir, topi
+from hybridjit.compat.tvm import autotvm, contrib, ir, nd, target, te, testing, tir, topi
 from hybridjit.compat.tvm.devices import Device, cpu, device
 from hybridjit.compat.tvm.functions import get_global_func, register_func
 from hybridjit.compat.tvm.ir import IRModule, PassContext
@@ -26,6 +26,7 @@ __version__ = "0.18.0"
 __all__ = [
     "Device",
     "IRModule",
+    "autotvm",
     "build",
     "contrib",
     "convert",
@@ -46,11 +47,22 @@ __all__ = [
     "transform",
 ]
 
-_MODULES = "contrib", "ir", "nd", "runtime", "target", "te", "testing", "tir", "topi", "transform"
+_MODULES = (
+    "autotvm",
+    "contrib",
+    "ir",
+    "nd",
+    "runtime",
+    "target",
+    "te",
+    "testing",
+    "tir",
+    "topi",
+    "transform",
+)
 _ELSEWHERE = {
     "relay": "graphs are written as tensor expressions or scripts",
     "relax": "graphs are written as tensor expressions or scripts",
-    "autotvm": "hj.tune(template, args) searches: templates get knobs and return a schedule",
     "auto_scheduler": "hj.tune((s, args), arrays) searches the compiler's own space",
     "meta_schedule": "hj.tune and kernel.tune search",
     "cuda": "there is one device, the CPU",
