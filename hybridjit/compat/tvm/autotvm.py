@@ -81,7 +81,10 @@ def _given(places: dict[str, int], name: str, count: int) -> int:
 
 
 def _known_best(key: str) -> dict[str, int]:
-    return next((best[key] for best in _best[::-1] if key in best), {})
+    for best in _best[::-1]:
+        if key in best:
+            return best[key]
+    return {}
 
 
 def _key(name: str, args: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit import stdlib as hs
+from hybridjit.compat.tvm.layouts import sides
 from hybridjit.errors import ArgumentValueError
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
@@ -67,8 +68,7 @@ def conv2d_winograd(
             "topi.nn.conv2d_winograd_nchw: filters that were transformed before, and strides and "
             "dilations other than 1, are not here: see hs.conv2d"
         )
-    given: Any = padding.lower() if isinstance(padding, str) else padding
-    made = hs.conv2d_winograd(data, weight, padding=given)
+    made = hs.conv2d_winograd(data, weight, padding=sides(padding, weight.shape[-2:]))
     return made if out_dtype is None else hs.cast(made, out_dtype)
 
 

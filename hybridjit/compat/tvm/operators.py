@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.compat.tvm import layers, shapes, vision
+from hybridjit.compat.tvm import elementwise, layers, layouts, shapes, vision
+from hybridjit.compat.tvm.layouts import one
 from hybridjit.errors import ArgumentValueError
 from hybridjit.te import placeholder
 
@@ -186,55 +187,6 @@ def searchsorted(
 # -- networks --------------------------------------------------------------------------------------
 
 
-def convolve(
-    count: int, x: Any, w: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, **_: Any
-) -> Any:
-    """conv1d, conv2d and conv3d of channels first."""
-    call: Function = getattr(hs, f"conv{count}d")
-    given = padding.lower() if isinstance(padding, str) else padding
-    return call(x, w, stride=_one(strides, count), padding=given, dilation=_one(dilation, count))
-
-
-def convolve_transposed(
-    count: int,
-    x: Any,
-    w: Any,
-    strides: Any,
-    padding: Any,
-    out_dtype: Any = None,
-    output_padding: Any = 0,
-) -> Any:
-    """Transposed convolutions of channels first."""
-    call: Function = getattr(hs, f"conv{count}d_transpose")
-    return call(
-        x,
-        w,
-        stride=_one(strides, count),
-        padding=padding,
-        output_padding=_one(output_padding, count),
-    )
-
-
-def _one(value: Any, count: int) -> Any:
-    """One number where windows move along one axis."""
-    return value[0] if count == 1 and isinstance(value, _SEQUENCE) else value
-
-
-def depthwise_conv2d(
-    x: Any, w: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: Any = None
-) -> Any:
-    """Filters of their own for each channel, which are first."""
-    given: Any = padding.lower() if isinstance(padding, str) else padding
-    return hs.depthwise_conv2d(x, w, stride=stride, padding=given, dilation=dilation)
-
-
-def group_conv2d(
-    x: Any, w: Any, stride: Any, padding: Any, dilation: Any, groups: int, out_dtype: Any = None
-) -> Any:
-    """A convolution in groups."""
-    return hs.conv2d(x, w, stride=stride, padding=padding, dilation=dilation, groups=groups)
-
-
 def deformable_conv2d(
     data: Any,
     offset: Any,
@@ -274,12 +226,12 @@ def pool(
     """The largest elements or averages of windows."""
     call: Function = getattr(hs, f"{pool_type}_pool{count}d")
     more: dict[str, Any] = (
-        {"dilation": _one(dilation, count)}
+        {"dilation": one(dilation, count)}
         if pool_type == "max"
         else {"count_include_pad": count_include_pad}
     )
-    options = {"stride": _one(stride, count), "padding": padding, "ceil_mode": ceil_mode}
-    return call(data, _one(kernel, count), **options, **more, layout=layout or _SPATIAL[count])
+    options = {"stride": one(stride, count), "padding": padding, "ceil_mode": ceil_mode}
+    return call(data, one(kernel, count), **options, **more, layout=layout or _SPATIAL[count])
 
 
 def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> Any:
@@ -293,7 +245,7 @@ def adaptive_pool(
 ) -> Any:
     """To a size."""
     call: Function = getattr(hs, f"adaptive_{pool_type}_pool{count}d")
-    return call(data, _one(output_size, count), layout=layout or _SPATIAL[count])
+    return call(data, one(output_size, count), layout=layout or _SPATIAL[count])
 
 
 def flatten(data: Any) -> Any:
@@ -314,18 +266,6 @@ def mirror_pad(
     after = pad_before if pad_after is None else pad_after
     word: Any = mode.lower()
     return hs.mirror_pad(data, tuple(zip(pad_before, after, strict=True)), word)
-
-
-def upsampling(
-    data: Any, scale_h: int, scale_w: int, layout: Any = "NCHW", method: str = "nearest_neighbor"
-) -> Any:
-    """Scales apart, and other names of methods."""
-    modes: dict[str, Any] = {
-        "nearest_neighbor": "nearest",
-        "bilinear": "linear",
-        "bicubic": "cubic",
-    }
-    return hs.upsampling(data, (scale_h, scale_w), modes[method], layout=layout)
 
 
 def depth_to_space(data: Any, block_size: int, layout: str = "NCHW", mode: Any = "DCR") -> Any:
@@ -414,7 +354,7 @@ _TOP: dict[str, Function] = {
 _NN: dict[str, Function] = {
     function.__name__: function
     for function in (
-        *(batch_matmul, flatten, pad, mirror_pad, upsampling, depth_to_space, space_to_depth),
+        *(batch_matmul, flatten, pad, mirror_pad, depth_to_space, space_to_depth),
         *(batch_to_space_nd, space_to_batch_nd, group_norm, layer_norm, rms_norm, lrn),
         *(l2_normalize, global_pool),
     )
@@ -422,22 +362,15 @@ _NN: dict[str, Function] = {
 ADAPTED: dict[str, Function] = {
     **_TOP,
     **{f"nn.{name}": function for name, function in _NN.items()},
-    **{f"nn.conv{count}d": partial(convolve, count) for count in (1, 2, 3)},
-    "nn.conv1d_ncw": partial(convolve, 1),
-    "nn.conv2d_nchw": partial(convolve, 2),
-    "nn.conv3d_ncdhw": partial(convolve, 3),
-    "nn.conv1d_transpose_ncw": partial(convolve_transposed, 1),
-    "nn.conv2d_transpose_nchw": partial(convolve_transposed, 2),
-    "nn.conv3d_transpose_ncdhw": partial(convolve_transposed, 3),
-    "nn.depthwise_conv2d_nchw": depthwise_conv2d,
-    "nn.group_conv2d_nchw": group_conv2d,
     "nn.deformable_conv2d_nchw": deformable_conv2d,
     **{f"nn.pool{count}d": partial(pool, count) for count in (1, 2, 3)},
     "nn.adaptive_pool": partial(adaptive_pool, 2),
     "nn.adaptive_pool1d": partial(adaptive_pool, 1),
     "nn.adaptive_pool3d": partial(adaptive_pool, 3),
     "nn.scale_shift_nchw": scale_shift,
+    **elementwise.ADAPTED,
     **layers.ADAPTED,
+    **layouts.ADAPTED,
     **shapes.ADAPTED,
     **vision.ADAPTED,
 }

@@ -27,10 +27,8 @@ RENAMED: dict[str, str] = {
     "fast_exp": "exp",
     "fast_tanh": "tanh",
     "floor_mod": "remainder",
-    "mod": "remainder",
     "round": "rint",
     "unique": "unique",
-    "nn.instance_norm": "instance_norm",
     "nn.fast_softmax": "softmax",
     "sparse.csrmm": "csr_matmul",
     "sparse.csrmv": "csr_matmul",
@@ -46,30 +44,33 @@ RENAMED: dict[str, str] = {
     "random.threefry_generate": "random_bits",
     "vision.non_max_suppression": "non_max_suppression",
     "vision.rcnn.proposal": "proposal",
-    "vision.rcnn.roi_align_nchw": "roi_align",
     "vision.ssd.multibox_prior": "multibox_prior",
     "vision.reorg": "yolo_reorg",
     "nn.dilate": "dilate",
-    "image.affine_grid": "affine_grid",
-    "image.crop_and_resize": "crop_and_resize",
-    "image.dilation2d_nchw": "dilation2d",
-    "image.grid_sample": "grid_sample",
-    "image.resize1d": "resize1d",
-    "image.resize2d": "resize2d",
-    "image.resize3d": "resize3d",
 }
 # What has its name there in another module, with the same arguments.
 _PLACED = {
     "nn": (
-        *("relu", "prelu", "softmax", "log_softmax", "dense", "nll_loss", "sparse_dense"),
+        *("relu", "prelu", "softmax", "log_softmax", "nll_loss", "sparse_dense"),
         "sparse_add",
     ),
 }
 # TOPI's names that have nothing here, and why.
 ABSENT: dict[str, str] = {
+    "fixed_point_multiply_per_axis": "hs.requantize takes scales for each channel",
     "sparse_fill_empty_rows": "TensorFlow's ragged tensors are not here",
     "sparse_reshape": "TensorFlow's ragged tensors are not here",
+    "strided_set": "a te.compute with te.if_then_else, or a script",
+    "nn.bitpack": "hs.bitserial_dense packs by itself",
     "nn.bitserial_conv2d_nchw": "hs.bitserial_dense of windows, or hs.conv2d_int8",
+    "nn.bitserial_conv2d_nhwc": "hs.bitserial_dense of windows, or hs.conv2d_int8",
+    "nn.conv2d_NCHWc_int8": "hs.conv2d_int8 chooses the layout by itself",
+    "nn.conv2d_winograd_weight_transform": "hs.conv2d_winograd transforms filters by itself",
+    "nn.conv3d_winograd_weight_transform": "hs.conv3d is not transformed",
+    "nn.depthwise_conv2d_NCHWc": "hs.depthwise_conv2d, with layout NCHW or NHWC",
+    "nn.depthwise_conv2d_backward_input_nhwc": "te.gradient of hs.depthwise_conv2d",
+    "nn.depthwise_conv2d_backward_weight_nhwc": "te.gradient of hs.depthwise_conv2d",
+    "vision.all_class_non_max_suppression": "hs.non_max_suppression for each class",
 }
 
 
@@ -78,6 +79,10 @@ def find(name: str) -> Any:
     if name in ADAPTED:
         return ADAPTED[name]
     module, _, own = name.rpartition(".")
+    if module == "vision" and name not in RENAMED:
+        # TVM has them in both.
+        both = (f"vision.{part}.{own}" for part in ("rcnn", "ssd"))
+        return next((find(other) for other in both if other in (ADAPTED | RENAMED)), None)
     is_there = not module or own in _PLACED.get(module, ())
     here = RENAMED.get(name, own if is_there else "")
     return getattr(stdlib, here) if here in stdlib.OPERATORS else None
@@ -150,7 +155,6 @@ SAME = tuple(
         "add",
         "subtract",
         "multiply",
-        "divide",
         "floor_divide",
         "maximum",
         "minimum",
@@ -201,8 +205,6 @@ SAME = tuple(
         "min",
         "all",
         "any",
-        "argmax",
-        "argmin",
         "reshape",
         "transpose",
         "squeeze",
