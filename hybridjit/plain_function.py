@@ -8,7 +8,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from hybridjit.record import record
-from hybridjit.scalars.builtins import BUILTINS
+from hybridjit.scalars.builtins import BUILTINS, PLAIN
 
 
 @record
@@ -61,7 +61,7 @@ class _LiveGlobals(dict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name in self.names:
             return _plain(self.names[name], self.world)
-        return BUILTINS[name]
+        return PLAIN.get(name, BUILTINS[name])
 
 
 def _plain_cell(cell: CellType, world: _World) -> CellType:

@@ -39,12 +39,14 @@ from hybridjit.frontend.values import (
     View,
     describe,
 )
-from hybridjit.ir.dtype import DTYPES
+from hybridjit.ir.dtype import DTYPES, ScalarType
 from hybridjit.ir.expr import Buffer, BufferRef, Div, FloorDiv, Max, Min, Pow
+from hybridjit.ir.expr import const as make_const
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.signature import Part
 from hybridjit.ir.stmt import Allocate, Reserve
 from hybridjit.lazy import lazy_module
+from hybridjit.scalars.builtins import MAX_NUM_THREADS, extreme
 from hybridjit.scalars.conversion import truth
 from hybridjit.scalars.functions import (
     Style,
@@ -173,6 +175,21 @@ def _constants(build: Builder, value: Value, node: ast.AST) -> Any:
         f"found {describe(value)}",
         node,
     )
+
+
+def extreme_of(build: Builder, node: ast.Call, *, least: bool) -> Value:
+    """`ninf(dtype)` or `inf(dtype)`: the least or the largest value of a type."""
+    if len(node.args) != 1 or node.keywords:
+        name = "ninf" if least else "inf"
+        raise build.refuse(f'{name} takes a type, as in {name}("float32")', node)
+    dtype = dtype_argument(build, node.args[0])
+    value = extreme(dtype.numpy, least=least)
+    return Scalar(make_const(value.item(), dtype), ScalarType(dtype))
+
+
+def _max_num_threads(build: Builder, node: ast.Call) -> Value:
+    del build, node
+    return integer(MAX_NUM_THREADS)
 
 
 def _likely(build: Builder, node: ast.Call) -> Value:
@@ -311,6 +328,8 @@ _HANDLERS: dict[str, Handler] = {
     "call_intrin": call_intrinsic_by_name,
     "call_extern": lambda build, node: call_declared(build, node, 2),
     "call_packed": lambda build, node: call_declared(build, node, 1),
+    "ninf": lambda build, node: extreme_of(build, node, least=True),
+    "max_num_threads": _max_num_threads,
     "likely": _likely,
     "ceil_div": _ceil_div,
     "select": _select,

@@ -21,7 +21,7 @@ from hybridjit.frontend.arrays.memory import (
 )
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.builtin_calls import call_builtin, call_function
+from hybridjit.frontend.builtin_calls import call_builtin, call_function, extreme_of
 from hybridjit.frontend.call_arguments import (
     arguments,
     dtype_argument,
@@ -132,6 +132,8 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return make_named(build, maker, node)
         case Foreign(value):
             return _call_foreign(build, value, node)
+        case Scalar() if isinstance(node.func, ast.Name) and node.func.id == "inf":
+            return extreme_of(build, node, least=False)
         case _:
             raise _refuse_value(build, callee, node)
 
@@ -259,9 +261,8 @@ def _refuse_callee(build: Builder, value: object, node: ast.Call) -> Exception:
 
 def _refuse_value(build: Builder, value: Value, node: ast.Call) -> Exception:
     message, help = f"{describe(value)} cannot be called", None
-    if isinstance(node.func, ast.Name) and node.func.id in ("inf", "nan"):
-        help = f"it is a number: write {node.func.id}"
-        help += ", or for an integer type np.iinfo(dtype).max" * (node.func.id == "inf")
+    if isinstance(node.func, ast.Name) and node.func.id == "nan":
+        help = "it is a number: write nan"
     elif isinstance(node.func, ast.Name) and is_language_name(node.func.id):
         name = node.func.id
         help = f"'{name}' is a variable here and hides the function {name}: rename the variable"

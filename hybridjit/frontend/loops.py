@@ -55,8 +55,7 @@ def run_range(build: Builder, stmt: ast.For, name: str) -> None:
         )
     args, thread = list(stmt.iter.args), None
     if name == "bind":
-        thread = _thread(build, stmt.iter)
-        args.pop()
+        thread, args = _thread(build, stmt.iter)
     bounds = loop_bounds(build, stmt.iter, args)
     if _keeps(build, stmt.target) is not None:
         bounds = _frozen_bounds(build, bounds)
@@ -100,8 +99,12 @@ def _read_annotations(build: Builder, node: ast.expr) -> Annotations:
     )
 
 
-def _thread(build: Builder, node: ast.Call) -> str:
-    value = build.evaluate(node.args[-1]) if len(node.args) >= 2 else None
+def _thread(build: Builder, node: ast.Call) -> tuple[str, list[ast.expr]]:
+    """The thread axis that a loop is bound to, and its bounds; TVM names the axis first."""
+    args = list(node.args)
+    if len(args) >= 2 and isinstance(build.evaluate(args[0]), Text):
+        args.append(args.pop(0))
+    value = build.evaluate(args[-1]) if len(args) >= 2 else None
     if not isinstance(value, Text):
         raise build.refuse(
             "bind takes an extent and then the name of a thread axis",
@@ -111,10 +114,10 @@ def _thread(build: Builder, node: ast.Call) -> str:
     if value.text not in THREADS:
         raise build.refuse(
             f"there is no thread axis {value.text!r}",
-            node.args[-1],
+            args[-1],
             help=did_you_mean(value.text, THREADS) or f"use one of {', '.join(THREADS)}",
         )
-    return value.text
+    return value.text, args[:-1]
 
 
 def _run_counted(

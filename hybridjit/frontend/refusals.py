@@ -148,8 +148,6 @@ def index_help(value: object) -> str | None:
 # Names that Numba and TVM have, with what does their work here.
 OTHER_NAMES: dict[str, str] = {
     "pndindex": "write grid(...)",
-    "ninf": "write -inf, or for an integer type np.iinfo(dtype).min",
-    "max_num_threads": 'write the number itself, as in bind(1024, "threadIdx.x")',
 }
 
 

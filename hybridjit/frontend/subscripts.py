@@ -196,6 +196,8 @@ def _axis_index(build: Builder, value: Value, owner: Array, axis: int, node: ast
 
 def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
     items = owner.items
+    if isinstance(node.slice, ast.Tuple):
+        return _nested_item(build, owner, node, node.slice.elts)
     if isinstance(node.slice, ast.Slice):
         return Items(items[_static_slice(build, node.slice)], owner.is_list)
     position = build.scalar(node.slice, "an index").constant
@@ -215,6 +217,20 @@ def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
             build.span(node),
         )
     return items[position]
+
+
+def _nested_item(
+    build: Builder, owner: Items, node: ast.Subscript, indices: list[ast.expr]
+) -> Value:
+    """`b[i, j]` of nested tuples, as TVM's scripts write it: b[i][j]."""
+    found: Value = owner
+    for part in indices:
+        if not isinstance(found, Items):
+            raise build.mismatch(
+                f"{ast.unparse(node.value)} is not nested as deep as it is indexed", part
+            )
+        found = _item(build, found, ast.copy_location(ast.Subscript(node.value, part), node))
+    return found
 
 
 def _static_slice(build: Builder, node: ast.Slice) -> slice:

@@ -69,8 +69,11 @@ def scan(*bounds: int, annotations: Hints = None) -> range:
 
 
 def bind(*arguments: Any, annotations: Hints = None) -> range:
-    """`bind(n, "threadIdx.x")`: a loop bound to a thread axis; on a CPU, an ordinary loop."""
-    return range(*arguments[:-1])
+    """`bind(n, "threadIdx.x")`: a loop bound to a thread axis; on a CPU, an ordinary loop.
+
+    TVM's order, `bind("threadIdx.x", n)`, is understood, too.
+    """
+    return range(*arguments[1:] if isinstance(arguments[0], str) else arguments[:-1])
 
 
 def grid(*extents: int) -> Iterable[Any]:
@@ -283,6 +286,44 @@ PYTHON_NAMES = (
     *("range", "len", "min", "max", "abs", "round", "print", "pow"),
     *("bool", "int", "float", "complex"),
 )
+
+
+MAX_NUM_THREADS = 1024  # as many as a block of threads has on GPUs
+
+
+class Infinity(float):
+    """`inf`, the number; `inf(dtype)` is the largest value of a type, as TVM has it."""
+
+    def __call__(self, dtype: DTypeLike) -> Any:
+        return extreme(find_element_dtype(dtype), least=False)
+
+
+def ninf(dtype: DTypeLike) -> Any:
+    """The least value of a type: `-inf`, or the smallest integer."""
+    return extreme(find_element_dtype(dtype), least=True)
+
+
+def find_element_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The type of elements that is named."""
+    return np.dtype(numpy_dtype(dtype))
+
+
+def extreme(dtype: np.dtype[Any], *, least: bool) -> Any:
+    """The least or the largest value of a type."""
+    if dtype.kind == "f":
+        return dtype.type(-math.inf if least else math.inf)
+    if dtype.kind == "b":
+        return dtype.type(not least)
+    info = np.iinfo(dtype)
+    return dtype.type(info.min if least else info.max)
+
+
+def max_num_threads(allow_none: bool = True) -> int:
+    """How many iterations a loop that is bound to threads may have."""
+    del allow_none
+    return MAX_NUM_THREADS
+
+
 TYPES: dict[str, ElementTypeObject] = {
     name if name != "bool" else "bool_": ElementTypeObject(dtype)  # `bool` is Python's
     for name, dtype in DTYPES.items()
@@ -295,7 +336,7 @@ MATH: dict[str, Callable[..., Any]] = {
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(serial, parallel, prange, vectorize, unroll, const_range, scan, bind, grid),
     *(allocate, output_tensor, constant_array, part, block, init, spatial, reduce),
-    *(likely, ceil_div, select, power),
+    *(likely, ceil_div, select, power, ninf, max_num_threads),
 )
 BUILTINS: dict[str, Any] = {
     **{function.__name__: function for function in _FUNCTIONS},
@@ -304,3 +345,5 @@ BUILTINS: dict[str, Any] = {
     "inf": math.inf,
     "nan": math.nan,
 }
+# What plain functions are given instead: there, `inf` can be called, as in a script.
+PLAIN: dict[str, Any] = {"inf": Infinity("inf")}

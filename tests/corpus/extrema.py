@@ -3,7 +3,8 @@
 import numpy as np
 
 from hybridjit import hybrid
-from hybridjit.hybrid import maximum, minimum, output_tensor
+from hybridjit.hybrid import bind, maximum, minimum, output_tensor
+from hybridjit.scalars.builtins import max_num_threads, ninf
 from tests.corpus.case import REALS, Array, Number, call, case, sweep
 
 
@@ -67,6 +68,15 @@ def weak_extrema(x: Number, y: Number) -> Number:
     return min(x, y), max(x, y), min(x, y, 3)
 
 
+@hybrid.script
+def extremes_of_types(a: Array) -> Number:
+    largest, least = ninf("float64"), 0
+    for i in bind("threadIdx.x", min(a.shape[0], max_num_threads())):
+        largest = max(largest, a[i])
+        least = min(least, ninf("int8") + i)
+    return largest, least
+
+
 _NAN = np.array([np.nan, 1.0, np.nan, 0.0, -0.0, np.inf, -np.inf, 2.5])
 
 CASES = (
@@ -84,5 +94,6 @@ CASES = (
     case(argmax, sweep(lambda d: (d(d.n),), dtypes=REALS), call(_NAN)),
     case(row_argmin, sweep(lambda d: (d(d.n, 5),), dtypes=REALS)),
     case(running_extrema, sweep(lambda d: (d(d.n),), dtypes=REALS)),
+    case(extremes_of_types, sweep(lambda d: (d(d.n),), dtypes=("float64",))),
     case(weak_extrema, call(1, 2), call(5, 4), call(2.5, 1.5)),
 )

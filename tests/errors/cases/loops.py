@@ -369,12 +369,6 @@ def bind_without_thread(a, n):
 
 
 @cases.wrong(ParseError, VECTOR)
-def bind_wrong_order(a):
-    for i in bind("threadIdx.x", 8):
-        a[i] = 0.0
-
-
-@cases.wrong(ParseError, VECTOR)
 def bind_unknown_thread(a):
     for i in bind(8, "threadidx.x"):
         a[i] = 0.0

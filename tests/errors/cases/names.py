@@ -349,38 +349,6 @@ def loop_of_numba(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def least_value_of_tvm(a):
-    a[0] = ninf("float32")
-
-
-@cases.right(VECTOR, code="-inf")
-def least_value_of_tvm(a):
-    a[0] = -inf
-
-
-@cases.wrong(TypeMismatch, VECTOR)
-def largest_value_of_tvm(a):
-    a[0] = inf("float32")
-
-
-@cases.right(VECTOR, says="write inf")
-def largest_value_of_tvm(a):
-    a[0] = inf
-
-
-@cases.wrong(ParseError, VECTOR)
-def number_of_threads_of_tvm(a):
-    for i in bind(max_num_threads(), "threadIdx.x"):
-        a[i] = 0.0
-
-
-@cases.right(np.zeros(1024), code='bind(1024, "threadIdx.x")')
-def number_of_threads_of_tvm(a):
-    for i in bind(1024, "threadIdx.x"):
-        a[i] = 0.0
-
-
-@cases.wrong(ParseError, VECTOR)
 def bytes_of_an_array(a):
     return a.nbytes
 
