@@ -31,11 +31,17 @@ def main() -> None:
     given = parser.parse_args()
     _pin(given.threads)
 
-    from benchmarks.peers import machine, memory, network, products  # noqa: PLC0415
+    from benchmarks.peers import (  # noqa: PLC0415
+        families,
+        machine,
+        memory,
+        network,
+        products,
+    )
 
     rates = machine.measure_machine(given.threads)
     _print({"flops": rates.flops, "bandwidth": rates.bandwidth})
-    for module in (products, network, memory):
+    for module in (products, network, memory, families):
         for row in module.rows():
             label = f"{row.family}: {row.name}"
             if all(word in label for word in given.words):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.peers import families
 from benchmarks.peers.measure import measure_row
 from benchmarks.peers.row import Row
 from benchmarks.peers.table import as_chart, in_markdown, ratio, share
-from hybridjit import hybrid
+from hybridjit import hybrid, stdlib
 
 
 @hybrid.script
@@ -107,3 +108,16 @@ def test_the_chart_has_a_bar_for_each_row() -> None:
     assert text.startswith("<svg")
     assert "a &lt; b" in text
     assert ">1.50</text>" in text
+
+
+def test_every_family_of_operators_has_a_row() -> None:
+    assert set(families.CASES) == {known.family for known in stdlib.OPERATORS.values()}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("family", families.CASES)
+def test_the_row_of_a_family_is_right(family: str) -> None:
+    (found,) = families.rows([family])
+    for name in ("numpy", "stdlib"):
+        made = np.asarray(found.ways[name]()(*found.args), np.float64)
+        np.testing.assert_allclose(made, found.expected(), rtol=1e-3, atol=1e-3)
