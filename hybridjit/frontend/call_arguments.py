@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,16 @@ from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.arrays.refusals import count as count_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.values import Array, ElementType, Foreign, Items, PythonType, Text, describe
+from hybridjit.frontend.values import (
+    Array,
+    ElementType,
+    Foreign,
+    Items,
+    Nothing,
+    PythonType,
+    Text,
+    describe,
+)
 from hybridjit.ir.dtype import DTYPES, DType, find_dtype
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.scalars.scalar import Scalar
@@ -132,6 +142,13 @@ def _dtype_named(build: Builder, name: str, node: ast.expr) -> DType:
             help=f"use {name.lstrip('><')!r}, and convert outside the script",
         )
     raise build.mismatch(f"the dtype {name!r} is not one of the language", node, help=_DTYPES_HELP)
+
+
+def find_dtype_argument(build: Builder, args: Mapping[str, ast.expr]) -> DType | None:
+    """The element type that `dtype=` names, unless it is left out or None."""
+    if "dtype" not in args or isinstance(build.evaluate(args["dtype"]), Nothing):
+        return None
+    return dtype_argument(build, args["dtype"])
 
 
 def dtype_argument(build: Builder, node: ast.expr) -> DType:

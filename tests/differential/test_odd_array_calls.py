@@ -28,6 +28,33 @@ def test_a_number_is_as_in_numpy(call: str) -> None:
         assert_agree(kernel, [np.array(3, dtype)])
 
 
+NO_DTYPES = (
+    "np.zeros(3, dtype=None), np.ones((2, 2), None), np.full(2, 3, dtype=None), np.full(2, 1.5)",
+    "np.arange(3, dtype=None), np.linspace(0, 1, 3, dtype=None), np.eye(2, dtype=None)",
+    "np.zeros_like(x, dtype=None), np.ones_like(x, None), np.full_like(x, 2, dtype=None)",
+    "np.array([1, 2], dtype=None), np.array(x, None), np.asarray(x * 1, dtype=None)",
+    "x.sum(dtype=None), np.mean(x, dtype=None), np.std(x, None, None), np.prod(x, dtype=None)",
+    "np.cumsum(x, dtype=None), np.concatenate((x, x), dtype=None), np.add.accumulate(x, 0, None)",
+    "np.array(x, copy=True), x.astype(np.float64, copy=False) + 1, x.astype('f4', copy=True)",
+)
+
+
+@pytest.mark.parametrize("call", NO_DTYPES)
+def test_no_dtype_is_numpys_own(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for dtype in ("float64", "float32", "int16"):
+        assert_agree(kernel, [np.arange(1, 5).astype(dtype)])
+
+
+def test_a_dtype_that_may_be_none() -> None:
+    text = "def f(x, dtype=None):\n    return np.ones(3, dtype), x.sum(dtype=dtype)\n"
+    kernel = script_from_text(text, {"np": np})
+    for dtype in (None, np.float32, "int64"):
+        for run in (kernel, kernel.interpret):
+            found, wanted = run(np.arange(4), dtype), kernel.py_func(np.arange(4), dtype)
+            assert [x.dtype for x in found] == [x.dtype for x in wanted]
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [("np.concatenate((x, x))", ValueError), ("np.add.accumulate(x)", TypeError)],

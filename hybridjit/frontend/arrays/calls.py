@@ -158,7 +158,11 @@ def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Cal
             arguments(build, node, required=0)
             return computed(build, owner)
         case "astype":
-            dtype = dtype_argument(build, arguments(build, node, "dtype", required=1)["dtype"])
+            args = arguments(build, node, "dtype", "copy", required=1)
+            dtype = dtype_argument(build, args["dtype"])
+            is_same = elements_of(build, owner).dtype is dtype
+            if is_same and "copy" in args and build.scalar(args["copy"]).constant is False:
+                return owner
             return elementwise(
                 build,
                 [computed(build, owner)],

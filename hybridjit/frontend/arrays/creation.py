@@ -12,7 +12,7 @@ from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, whole
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, dtype_argument, shape_argument
+from hybridjit.frontend.call_arguments import arguments, find_dtype_argument, shape_argument
 from hybridjit.frontend.values import (
     AnyArray,
     ArrayExpr,
@@ -55,7 +55,7 @@ def make_filled(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.zeros(shape, dtype)`, `np.ones`, `np.empty`; its elements are zero in a script."""
     args = arguments(build, node, "shape", "dtype", required=1)
     shape = _shape(build, args["shape"])
-    dtype = _dtype(build, args) or FLOAT64
+    dtype = find_dtype_argument(build, args) or FLOAT64
     return _uniform(build, shape, Scalar(_filling(name, dtype), ScalarType(dtype)))
 
 
@@ -63,7 +63,7 @@ def make_filled_like(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.zeros_like(a, dtype)` and its kin."""
     args = arguments(build, node, "a", "dtype", required=1)
     pattern = array_argument(build, args["a"])
-    dtype = _dtype(build, args) or pattern.dtype
+    dtype = find_dtype_argument(build, args) or pattern.dtype
     filling = _filling(name.removesuffix("_like"), dtype)
     return _uniform(build, pattern.shape, Scalar(filling, ScalarType(dtype)))
 
@@ -80,7 +80,7 @@ def make_full(build: Builder, name: str, node: ast.Call) -> Value:
     is_like = name == "full_like"
     first = "a" if is_like else "shape"
     args = arguments(build, node, first, "fill_value", "dtype", required=2)
-    dtype = _dtype(build, args)
+    dtype = find_dtype_argument(build, args)
     if is_like:
         pattern = array_argument(build, args["a"])
         shape, dtype = pattern.shape, dtype or pattern.dtype
@@ -108,10 +108,10 @@ def make_range(build: Builder, name: str, node: ast.Call) -> Value:
     numbers = [start, stop, step]
     if all(number.type.dtype.is_integer for number in numbers):
         size = _integer_range(build, numbers, args, node)
-        dtype = _dtype(build, args) or INT64
+        dtype = find_dtype_argument(build, args) or INT64
     else:
         size = _float_range(build, numbers, node)
-        dtype = _dtype(build, args) or FLOAT64
+        dtype = find_dtype_argument(build, args) or FLOAT64
         step = binary(Sub, binary(Add, start, step, span), start, span)
 
     def element(indices: Sequence[Expr]) -> Scalar:
@@ -169,7 +169,7 @@ def make_linspace(build: Builder, name: str, node: ast.Call) -> Value:
     span = build.span(node)
     ends = [build.scalar(args[key]) for key in ("start", "stop")]
     wide = _line_dtype(ends, span)
-    dtype = _dtype(build, args) or wide
+    dtype = find_dtype_argument(build, args) or wide
     start, stop = (
         build.let(cast_element(end, wide, span), key, span)
         for key, end in zip(("start", "stop"), ends, strict=True)
@@ -212,7 +212,7 @@ def make_eye(build: Builder, name: str, node: ast.Call) -> Value:
     if "M" in args and not isinstance(build.evaluate(args["M"]), Nothing):
         columns = fixed_index(build, build.index(args["M"], "a size"))
     shift = fixed_index(build, build.index(args["k"], "k")) if "k" in args else ZERO
-    dtype = _dtype(build, args) or FLOAT64
+    dtype = find_dtype_argument(build, args) or FLOAT64
     one, zero = (Scalar(const(value, dtype), ScalarType(dtype)) for value in (1, 0))
 
     def element(indices: Sequence[Expr]) -> Scalar:
@@ -220,10 +220,6 @@ def make_eye(build: Builder, name: str, node: ast.Call) -> Value:
         return select(compare(Eq, index(row), index(column), span).expr, one, zero, span)
 
     return ArrayExpr((rows, columns), dtype, element)
-
-
-def _dtype(build: Builder, args: dict[str, ast.expr]) -> DType | None:
-    return dtype_argument(build, args["dtype"]) if "dtype" in args else None
 
 
 def _shape(build: Builder, node: ast.expr) -> tuple[Expr, ...]:

@@ -68,7 +68,7 @@ from hybridjit.frontend.arrays.shapes import (
     transposed,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, dtype_argument
+from hybridjit.frontend.call_arguments import arguments, find_dtype_argument
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -168,7 +168,7 @@ def reduction(
     found = axes_argument(build, args.get("axis"), ndim)
     keepdims = build.scalar(args["keepdims"]).constant if "keepdims" in args else False
     axes = Axes(tuple(range(ndim)) if found is None else found, ndim, bool(keepdims))
-    dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
+    dtype = find_dtype_argument(build, args)
     match name:
         case "mean":
             return mean(build, value, axes, node, dtype)
@@ -196,7 +196,7 @@ def _reduced_from(
     """A reduction of the elements where a condition holds, and of a number to begin with."""
     span = build.span(node)
     check_order(build, name, value, node)
-    dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
+    dtype = find_dtype_argument(build, args)
     if dtype is None:
         dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
     fold = fold_of(name, dtype, span)

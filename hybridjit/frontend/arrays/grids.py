@@ -19,11 +19,11 @@ from hybridjit.frontend.arrays.shapes import in_row_major_order
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
-    dtype_argument,
+    find_dtype_argument,
     refuse_keyword,
     text_argument,
 )
-from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Nothing, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Value
 from hybridjit.ir.dtype import FLOAT64, ScalarType
 from hybridjit.ir.expr import Const, Expr, Load, Min
 from hybridjit.ir.stmt import Store
@@ -59,9 +59,12 @@ def mesh(build: Builder, name: str, node: ast.Call) -> Value:
 
 def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.array(values, dtype)`: a copy of an array, or numbers written as lists."""
-    args = arguments(build, node, "object", "dtype", required=1)
+    copies = ("copy",) if name == "array" else ()
+    args = arguments(build, node, "object", "dtype", *copies, required=1)
+    if "copy" in args and build.scalar(args["copy"]).constant is not True:
+        raise build.refuse("np.array makes a copy here", args["copy"], help="write np.asarray(x)")
     value = build.evaluate(args["object"])
-    dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
+    dtype = find_dtype_argument(build, args)
     if isinstance(value, AnyArray) and name != "array":
         own = elements_of(build, value).dtype
         if dtype is None or dtype is own:
@@ -111,10 +114,7 @@ def accumulate(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "a", "axis", "dtype", "out", required=1)
     owner, axis = along(build, args, node)
     source = elements_of(build, owner)
-    if "dtype" in args and not isinstance(build.evaluate(args["dtype"]), Nothing):
-        dtype = dtype_argument(build, args["dtype"])
-    else:
-        dtype = sum_dtype(source.dtype)
+    dtype = find_dtype_argument(build, args) or sum_dtype(source.dtype)
     fold = fold_of("sum" if name == "cumsum" else "prod", dtype, build.span(node))
     wide = as_dtype(build, source, dtype, build.span(node))
     result = accumulated(build, wide, axis, fold, node)

@@ -17,7 +17,7 @@ from hybridjit.frontend.arrays.memory import elements_of, fixed_index, scratch, 
 from hybridjit.frontend.arrays.shapes import axis_of, reshape
 from hybridjit.frontend.arrays.subscripts import shown
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, dtype_argument
+from hybridjit.frontend.call_arguments import arguments, find_dtype_argument
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -47,7 +47,7 @@ def concatenate(build: Builder, name: str, node: ast.Call) -> Value:
         parts = [flat(build, part, node) for part in parts]
     elif "axis" in args:
         axis = axis_at(build, args["axis"], parts[0])
-    dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
+    dtype = find_dtype_argument(build, args)
     return joined(build, parts, axis, node, dtype)
 
 

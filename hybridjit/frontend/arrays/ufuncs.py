@@ -15,7 +15,7 @@ from hybridjit.frontend.arrays.products import outer_of
 from hybridjit.frontend.arrays.reductions import as_dtype, fold_of, sum_dtype
 from hybridjit.frontend.arrays.shapes import axes_argument
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, dtype_argument
+from hybridjit.frontend.call_arguments import arguments, find_dtype_argument
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -133,8 +133,7 @@ def _accumulate_by(build: Builder, ufunc: NumpyFunction, node: ast.Call) -> Valu
         raise build.mismatch("a number has no elements to go through", node)
     axes = axes_argument(build, args.get("axis"), len(value.shape)) or (0,)
     dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
-    if "dtype" in args:
-        dtype = dtype_argument(build, args["dtype"])
+    dtype = find_dtype_argument(build, args) or dtype
     if name in ("any", "all"):
         dtype = BOOL
     fold = fold_of(name, dtype, build.span(node))
