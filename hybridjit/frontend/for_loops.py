@@ -53,7 +53,8 @@ def _as_grid(build: Builder, stmt: ast.For) -> ast.Call | None:
         return None
     name = ast.copy_location(ast.Name("grid", ast.Load()), func)
     build.frame.fixed[name] = Builtin("grid")
-    sizes = args if len(args) > 1 else [ast.copy_location(ast.Starred(args[0]), args[0])]
+    is_shape = len(args) == 1 and not isinstance(args[0], ast.Starred)
+    sizes = [ast.copy_location(ast.Starred(args[0]), args[0])] if is_shape else args
     return ast.copy_location(ast.Call(name, [*sizes], []), stmt.iter)
 
 

@@ -210,10 +210,15 @@ class _Joint:
         )
 
     def _refuse(self, one: str, other: str) -> ParseError:
+        help = "return as many arrays and numbers, each of one type and shape, on every path"
+        if "None" in (one, other):
+            help = (
+                "return a number in the place of None, such as -1, or whether there is one as well"
+            )
         return self.build.refuse(
             f"the returns of '{self.name}' do not agree: one gives {one}, another {other}",
             self.node,
-            help="return as many arrays and numbers, each of one type and shape, on every path",
+            help=help,
         )
 
 

@@ -8,10 +8,10 @@
                                   if is_done:
                                       rest
 
-So are `while ... else`, `match` on numbers, `:=`, the sum, min, max, any and all of generators, and
-`break` and `continue` in loops over tuples. A `def` inside becomes an assignment of the function,
-which stands there as a `lambda` does (frontend/inner_functions.py). What comes in a form that is
-not known is left as it is: the translation refuses it at its place.
+So are `while ... else`, `match` on numbers (frontend/patterns.py), `:=`, the sum, min, max, any and
+all of generators, and `break` and `continue` in loops over tuples. A `def` inside becomes an
+assignment of the function, which stands there as a `lambda` does (frontend/inner_functions.py).
+What comes in a form that is not known is left as it is: the translation refuses it at its place.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from hybridjit.frontend.hoisting import (
     takes_effect,
 )
 from hybridjit.frontend.inner_functions import bound_names, define, is_defined, parameters
+from hybridjit.frontend.patterns import Unknown, chain_of, subject_of
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
 
@@ -62,6 +63,7 @@ def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
     node = copy.deepcopy(func)
     names = {inner.id for inner in nodes_of(node) if isinstance(inner, ast.Name)}
     names |= {arg.arg for arg in nodes_of(node) if isinstance(arg, ast.arg)}
+    names |= {case.name or "_" for case in nodes_of(node) if isinstance(case, ast.MatchAs)}
     _Writer(names, _set_by_choice(node)).function(FieldsFirst().visit(node))
     return node
 
@@ -75,13 +77,26 @@ def _is_short(node: ast.AST) -> bool:
 
 
 def _set_by_choice(func: ast.FunctionDef) -> set[ast.stmt]:
-    """`x = a if c else x + b` where nothing else sets x: what is chosen first gives it its type."""
+    """Choices that are written as branches: `x = None if c else b`, and `x = a if c else x + b`.
+
+    Of the latter where nothing else sets x: what is chosen first gives it its type.
+    """
+    of_none = {stmt for stmt in nodes_of(func) if isinstance(stmt, ast.stmt) and _may_be_none(stmt)}
     found = {stmt: name for stmt in nodes_of(func) for name in _reads_itself(stmt)}
     if not found:
-        return set()
+        return of_none
     bound = Counter(name.id for name in bound_names(func.body))
     bound.update(arg.arg for arg in parameters(func.args))
-    return {stmt for stmt, name in found.items() if bound[name] == 1 and isinstance(stmt, ast.stmt)}
+    alone = {stmt for stmt, name in found.items() if bound[name] == 1}
+    return of_none | {stmt for stmt in alone if isinstance(stmt, ast.stmt)}
+
+
+def _may_be_none(stmt: ast.stmt) -> bool:
+    match stmt:
+        case ast.Assign([ast.Name()], ast.IfExp(_, then, otherwise)):
+            return any(isinstance(x, ast.Constant) and x.value is None for x in (then, otherwise))
+        case _:
+            return False
 
 
 def _reads_itself(node: ast.AST) -> list[str]:
@@ -270,19 +285,13 @@ class _Writer:
     # -- match ---------------------------------------------------------------------------------
 
     def _match(self, stmt: ast.Match) -> list[ast.stmt]:
-        subject = self.fresh("subject")
-        tests = [_test_of(case.pattern, subject) for case in stmt.cases]
-        if any(test is None for test in tests) or any(_guards_aname_at(c) for c in stmt.cases):
+        subject, assigned = subject_of(stmt, self.fresh)
+        try:
+            chain = chain_of(stmt.cases, subject, self.block)
+        except Unknown:
             return [stmt]
-        before = self._hoisted(stmt, "subject")
-        chain: list[ast.stmt] = []
-        for case, test in zip(reversed(stmt.cases), reversed(tests), strict=True):
-            assert test is not None
-            if case.guard is not None:
-                test = ast.BoolOp(ast.And(), [test, case.guard])
-            body = [*_captured(case.pattern, subject), *self.block(case.body)]
-            chain = [at_place(ast.If(test, body, chain), case.pattern)]
-        return [*before, assign_at(subject, stmt.subject, stmt.subject), *chain]
+        before = self._hoisted(assigned[0], "value")
+        return [*before, *assigned, *chain]
 
 
 def _imports(stmt: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
@@ -305,31 +314,6 @@ def _imports(stmt: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
 
 def _module(name: str) -> ast.expr:
     return ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(name)], [])
-
-
-def _test_of(pattern: ast.pattern, subject: str) -> ast.expr | None:
-    """Whether a value matches a pattern; None for a pattern that is not known."""
-    match pattern:
-        case ast.MatchValue(value=value):
-            return ast.Compare(name_at(subject, pattern), [ast.Eq()], [value])
-        case ast.MatchOr(patterns=patterns):
-            tests = [_test_of(inner, subject) for inner in patterns]
-            known = [test for test in tests if test is not None]
-            return ast.BoolOp(ast.Or(), [*known]) if len(known) == len(tests) else None
-        case ast.MatchAs(pattern=None):
-            return ast.Constant(True)
-        case _:
-            return None
-
-
-def _guards_aname_at(case: ast.match_case) -> bool:
-    return case.guard is not None and bool(_captured(case.pattern, ""))
-
-
-def _captured(pattern: ast.pattern, subject: str) -> list[ast.stmt]:
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is not None:
-        return [assign_at(pattern.name, name_at(subject, pattern), pattern)]
-    return []
 
 
 class _Jumps:

@@ -86,7 +86,11 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
         "nonlocal is not supported: a script cannot assign to names outside it",
         "return the value, or pass an array and write to its elements",
     ),
-    ast.Match: ("match is not supported", "use if, elif and else"),
+    ast.Match: (
+        "a pattern of this match is not supported",
+        "match a number, or several as in `match x, y:`, with numbers, names and | ; otherwise "
+        "use if, elif and else",
+    ),
     ast.AsyncFor: ("async for is not supported", "use for"),
     ast.AsyncWith: ("async with is not supported", "use with"),
 }

@@ -101,6 +101,50 @@ def matches_a_name(a: Any, n: int) -> Any:
     return x + a.shape[0]
 
 
+def matches_with_guards(a: Any, n: int) -> Any:
+    total = 0
+    for k in range(7):
+        match k * 2 - n:
+            case 1 | 2 as few:
+                total += few
+            case x if x > 8:
+                continue
+            case x if x == 6:
+                break
+            case x:
+                total += 10 * x
+    else:
+        total += 10_000
+    return total + a.shape[0]
+
+
+def matches_tuples(a: Any, n: int) -> Any:
+    total = 0
+    for k in range(6):
+        match k % 3, n:
+            case 0, 0:
+                total += 1
+            case 0, y:
+                total += 10 * y
+            case (x, y) if x == y:
+                total += 100 + x
+            case 2 | 7 as x, _:
+                total += 1000 * x
+            case one, two, three:
+                total += one + two + three
+            case pair:
+                total += 10_000 * pair[0]
+    return total + a.shape[0]
+
+
+def none_by_choice(a: Any, n: int) -> Any:
+    stop = None if n == 0 else -n
+    limit = n + 1 if n > 1 else None
+    if limit is None:
+        return a[:stop].sum(), 0
+    return a[:stop].sum(), limit
+
+
 def tuples(a: Any, n: int) -> Any:
     total = 0.0
     for d in (-1, 0, 1, 2):
@@ -159,6 +203,8 @@ def over_elements(a: Any, n: int) -> Any:
         total += m[place] * x
     for x in m.flat:
         total += x
+    for i, j in np.ndindex(*m.shape):
+        total += m[i, j] * i
     for place in np.ndindex(*m.shape):
         total += m[place] * place[0]
     for place in np.ndindex(2, n):
@@ -223,6 +269,7 @@ def in_order(a: Any, n: int) -> Any:
 FUNCTIONS = (
     *(bounds_that_may_be_none, behind_conditions, lists_of_anything, in_order),
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
+    *(matches_with_guards, matches_tuples, none_by_choice),
     *(tuples, folds, functions, of_math, over_elements, kinds),
 )
 
@@ -254,6 +301,15 @@ def test_imports_inside() -> None:
     return mathematics.sin(pi * n), floor(a[0]), numpy.linalg.norm(a)
 """
     assert_agree(script_from_text(text), [np.arange(3.0) + 0.5, 2])
+
+
+def test_patterns_that_are_not_known() -> None:
+    texts = ("[x, *rest]", "int()", '{"x": 1}', "(1, x) | (x, 1)")
+    for pattern in texts:
+        cases = f"match n, n:\n        case {pattern}:\n            return 1\n"
+        text = f"def f(n):\n    {cases}    return 0\n"
+        with pytest.raises(ParseError, match=r"(?s)a pattern of this match .*use if, elif"):
+            script_from_text(text)(3)
 
 
 def test_what_comes_before_is_evaluated_before() -> None:
