@@ -108,7 +108,17 @@ def call_function(build: Builder, name: str, style: Style, node: ast.Call) -> Va
         return binary(Div, logs[0], logs[1], build.span(node))
     if style is Style.NUMPY:
         return call_ufunc(build, name, node)
+    if name == "hypot" and style is Style.MATH and len(node.args) != 2:
+        return _length(build, node)
     return apply_once(build, name, style, number_arguments(build, node, arity_of(name)), node)
+
+
+def _length(build: Builder, node: ast.Call) -> Value:
+    """`math.hypot(x, y, z)`, of any number of coordinates."""
+    total, span = integer(0), build.span(node)
+    for number in number_arguments(build, node, len(node.args)):
+        total = build.let(apply("hypot", Style.MATH, [total, number], span), "t", span)
+    return total
 
 
 def _allocate(build: Builder, node: ast.Call) -> Value:

@@ -127,6 +127,8 @@ class Hoist(ast.NodeTransformer):
         fold = fold_of(node)
         if fold is not None and not self._has_called:
             return self._fold(fold, node)
+        if _takes_all(node):
+            node.args[0] = _as_list(node.args[0])
         if is_list_call(node) and not self._has_called:
             return self._list(node)
         node.func = self.visit(node.func)
@@ -145,6 +147,8 @@ class Hoist(ast.NodeTransformer):
         """`list(x)` as `[item for item in x]`."""
         if not node.args:
             return at_place(ast.List([], ast.Load()), node)
+        if isinstance(node.args[0], ast.ListComp):
+            return self.visit_ListComp(node.args[0])
         part = ast.comprehension(ast.Name("item", ast.Store()), self.visit(node.args[0]), [], 0)
         made = ast.ListComp(ast.Name("item", ast.Load()), [part])
         return self.visit_ListComp(at_place(made, node))
@@ -274,3 +278,17 @@ def _truth(node: ast.expr) -> ast.expr:
     """Whether a value is true: `not not x`."""
     twice = ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
     return at_place(twice, node)
+
+
+def _takes_all(node: ast.Call) -> bool:
+    """True for `sorted(f(x) for x in a)` and its like, for which a list does as well."""
+    match node:
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [ast.GeneratorExp(), *_]):
+            return name in ("sorted", "list", "prod", "fsum")
+        case _:
+            return False
+
+
+def _as_list(node: ast.expr) -> ast.expr:
+    assert isinstance(node, ast.GeneratorExp)
+    return at_place(ast.ListComp(node.elt, node.generators), node)

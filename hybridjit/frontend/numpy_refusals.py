@@ -53,7 +53,6 @@ HELP: dict[str, str] = {
     "histogram_bin_edges": "write np.histogram({}, bins)[1], or np.linspace(low, high, bins + 1)",
     "frexp": "write e = np.floor(np.log2(np.abs({}))) + 1 and {} / 2.0**e",
     "ldexp": "write {} * 2.0**i",
-    **dict.fromkeys(("nextafter", "spacing"), "use np.finfo(dtype).eps * np.abs({})"),
     **dict.fromkeys(("packbits", "unpackbits"), "use shifts, as in {} >> k & 1"),
     "vectorize": "use hybrid.vectorize, outside the script",
     "frompyfunc": "use hybrid.vectorize, outside the script",

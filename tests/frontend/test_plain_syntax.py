@@ -187,6 +187,9 @@ def of_math(a: Any, n: int) -> Any:
         math.factorial(n + 3), math.isqrt(n + 99), math.gcd(n + 12, 18), math.lcm(n + 4, 6),
         math.prod(a), math.dist(a, a[::-1]), math.degrees(a[0]), math.radians(a[0]),
         math.isclose(a[0], a[0] + 1e-12), math.remainder(a[0] * 7, 2.0), math.modf(a[0] * 3)[0],
+        math.hypot(a[0], n, a[1]), math.hypot(n), math.gcd(n + 12, 18, 8), math.lcm(n + 4, 6, 9),
+        math.frexp(a[0]), math.ldexp(a[0], n - 1), math.nextafter(a[0], n), math.ulp(a[0]),
+        math.fsum(a), math.fsum(x * 1e20 for x in a), math.prod(x * n for x in a),
     )  # fmt: skip
 
 
@@ -263,7 +266,8 @@ def lists_of_anything(a: Any, n: int) -> Any:
 def in_order(a: Any, n: int) -> Any:
     signs = [(x > 0, x) for x in a]
     largest = sorted(a, reverse=True)[: n + 1]
-    return sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
+    made = sorted(x * n for x in a), sorted((-x for x in a), reverse=True), list(x + n for x in a)
+    return made, sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
 
 
 FUNCTIONS = (

@@ -302,6 +302,8 @@ CALLS: dict[str, str] = {
         np.logaddexp2(v, w)
         np.float_power(w, v)
         np.reciprocal(v)
+        np.nextafter(v, w)
+        np.spacing(v)
         np.mod(v, w)
         np.fmod(v, w)
         np.divmod(i, 3)

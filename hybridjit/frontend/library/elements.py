@@ -242,3 +242,41 @@ def round(a: Number, decimals: int = 0, out: Any = None) -> Number:
 
 
 around = round
+
+
+def _beside(size: Number, is_larger: bool) -> Number:
+    """The next number to a positive one, larger or smaller (Rump et al. 2009).
+
+    A bit more than half of the distance is added, and the sum is rounded; small numbers are
+    computed with where the distance is not rounded.
+    """
+    tiny, eps = np.finfo(size.dtype).tiny, np.finfo(size.dtype).eps
+    is_small = size < 1
+    scaled = size * (1 / (2 * tiny)) if is_small else size
+    step = scaled * (eps / 2 * (1 + eps))
+    moved = scaled + step if is_larger else scaled - step
+    normal = moved * (2 * tiny) if is_small else moved
+    return (size + tiny * eps if is_larger else size - tiny * eps) if size < 2 * tiny else normal
+
+
+def nextafter(x1: Number, x2: Number, out: Any = None) -> Number:
+    """The next number after x1 in the direction of x2."""
+    x, towards = as_float(x1, x2), as_float(x2, x1)
+    largest, smallest = np.finfo(x.dtype).max, np.finfo(x.dtype).tiny * np.finfo(x.dtype).eps
+    moved = _beside(np.absolute(x), (towards > x) == (x > 0))
+    away = np.copysign(largest if np.isinf(x) else moved, x)
+    found = np.copysign(smallest, towards) if x == 0 else away
+    # The second, unless they are of half precision: they may be zeros with other signs.
+    same = (x if x.dtype == "float16" else towards) if x == towards else found
+    return x + towards if np.isnan(x) | np.isnan(towards) else same
+
+
+def spacing(x: Number, out: Any = None) -> Number:
+    """How far the next number is that is further from zero, with the sign of x.
+
+    Half precision is different in NumPy: the next number is the larger one.
+    """
+    value = as_float(x, x)
+    if value.dtype == "float16":
+        return np.nan if np.isinf(value) else nextafter(value, np.inf) - value
+    return nextafter(value, -np.inf if value < 0 else np.inf) - value

@@ -297,21 +297,24 @@ def isqrt(n: int) -> int:
     return root
 
 
-def gcd(a: int, b: int) -> int:
+def gcd(*integers: int) -> int:
     """The greatest common divisor."""
-    x, y = abs(a), abs(b)
-    while y != 0:
-        rest = x % y
-        x = y
-        y = rest
+    x = 0
+    for other in integers:
+        y = abs(other)
+        while y != 0:
+            rest = x % y
+            x = y
+            y = rest
     return x
 
 
-def lcm(a: int, b: int) -> int:
+def lcm(*integers: int) -> int:
     """The least common multiple."""
-    if a == 0 or b == 0:
-        return 0
-    return abs(a) // gcd(a, b) * abs(b)
+    result = 1
+    for other in integers:
+        result = 0 if result == 0 or other == 0 else result // gcd(result, other) * abs(other)
+    return result
 
 
 def prod(iterable: Array, start: Any = 1) -> Any:
