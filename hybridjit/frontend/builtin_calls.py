@@ -321,9 +321,16 @@ def _list_of(build: Builder, node: ast.Call) -> Value:
 
 def _view_of(build: Builder, node: ast.Call) -> Value:
     """Of a printed program: a view of an argument, which is returned."""
-    axes, ndim = map(ast.literal_eval, node.args[1:3])
-    values = [build.evaluate(arg) for arg in (node.args[0], *node.args[3:])]
-    return Items(tuple(values), maker=Part(axes, ndim))
+    match node.args:
+        case [array, axes, ndim, ast.Constant(str(way)), *numbers]:
+            pass
+        case [array, axes, ndim, *numbers]:
+            way = ""
+        case _:
+            raise build.refuse("view_of needs an array and its axes", node)
+    values = [build.evaluate(arg) for arg in (array, *numbers)]
+    part = Part(ast.literal_eval(axes), ast.literal_eval(ndim), way)
+    return Items(tuple(values), maker=part)
 
 
 def _print(build: Builder, node: ast.Call) -> Value:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any, cast
 
 from hybridjit.arith.ranges import constant
 from hybridjit.frontend.arrays.memory import evaluate_all, view_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
-from hybridjit.frontend.values import Array, Items, Value, View
+from hybridjit.frontend.values import Arranged, Array, ArrayExpr, Items, Value, View
+from hybridjit.ir.expr import Buffer
 from hybridjit.ir.signature import Nesting, Part
 from hybridjit.scalars.scalar import index, integer
 
@@ -39,13 +40,18 @@ def leaves_of_result(build: Builder, value: Value, node: ast.expr) -> tuple[Leav
     """What is returned, one after the other, and how it stands in tuples, if it does."""
     if isinstance(value, Items):
         return flattened(build, value, node)
-    if isinstance(value, (Array, View)) and _is_part_of_argument(build, value):
-        return _part(view_of(build, value), node)
-    return [(value, node)], None
+    match value:
+        case Array(buffer) | View(buffer) if value != Array(buffer) and _is_part(build, value):
+            return _part(view_of(build, value), node)
+        case ArrayExpr(shown=Buffer(), arranged=Arranged() as how) if _is_part(build, how.source):
+            return _arranged(build, value, how, node)
+        case _:
+            return [(value, node)], None
 
 
-def _is_part_of_argument(build: Builder, value: Array | View) -> bool:
-    if value.buffer not in build.signature.params or value == Array(value.buffer):
+def _is_part(build: Builder, value: Array | View) -> bool:
+    """True for an argument, and for a view of one that NumPy can make."""
+    if value.buffer not in build.signature.params:
         return False
     view = view_of(build, value)
     shown = [place.axis for place in view.places]
@@ -64,6 +70,17 @@ def _part(view: View, node: ast.expr) -> tuple[Leaves, Nesting]:
             values.append(index(view.shape[place.axis]))
     maker = Part(tuple(place.axis for place in view.places), len(view.shape))
     return [(value, node) for value in values], Nesting((None,) * len(values), maker)
+
+
+def _arranged(
+    build: Builder, value: ArrayExpr, arranged: Arranged, node: ast.expr
+) -> tuple[Leaves, Nesting]:
+    """An argument in another shape: NumPy knows whether that is a view of it or a copy."""
+    leaves, nesting = _part(view_of(build, arranged.source), node)
+    sizes = value.shape if arranged.way == "reshape" else ()
+    assert isinstance(nesting.maker, Part)
+    leaves += [(index(size), node) for size in sizes]
+    return leaves, Nesting((None,) * len(leaves), replace(nesting.maker, way=arranged.way))
 
 
 def _places(value: Items, node: ast.expr) -> Sequence[ast.expr]:

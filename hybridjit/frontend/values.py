@@ -64,8 +64,9 @@ class ArrayExpr:
     elements where it is true are there.
 
     `shown` is memory that the elements are read from, where NumPy would make a view of it; or, if
-    `may_be_copy`, a view or a copy, whichever the strides of an argument allow. `part_of` is memory
-    that NumPy would show a part of, as in `z.real`, where this is computed from it.
+    `may_be_copy`, a view or a copy, whichever the strides of an argument allow; `arranged` says of
+    what NumPy makes it. `part_of` is memory that NumPy would show a part of, as in `z.real`, where
+    this is computed from it.
     """
 
     shape: tuple[Expr, ...]
@@ -74,8 +75,17 @@ class ArrayExpr:
     buffer: Buffer | None = None
     shown: Buffer | None = None
     may_be_copy: bool = False
+    arranged: Arranged | None = None
     part_of: Buffer | None = None
     mask: Mask | None = None
+
+
+@record(eq=False)
+class Arranged:
+    """The elements of an array in row-major order: what NumPy's method `way` gives of it."""
+
+    source: Array | View
+    way: str
 
 
 @record(eq=False)

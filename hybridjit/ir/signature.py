@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.ir.dtype import DType, ScalarType
@@ -71,14 +72,22 @@ class Part:
     `axes` says, for each dimension of the argument, which axis of the view shows it, if one does;
     that is told by numbers that come with the argument: the first index, and for an axis the step
     and how many there are. An axis that shows two dimensions is their diagonal. Other axes of the
-    view have one place.
+    view have one place. With a `way`, the elements are arranged by that method of NumPy: a view
+    again, if strides allow. `reshape` is given the sizes that are left of the numbers.
     """
 
     axes: tuple[int | None, ...]
     ndim: int
+    way: str = ""
 
     def __call__(self, array: Any, *numbers: int) -> Any:
         left = iter(numbers)
+        view = self._view(array, left)
+        if self.way == "ascontiguousarray":
+            return np.ascontiguousarray(view)
+        return getattr(view, self.way)(*left) if self.way else view
+
+    def _view(self, array: Any, left: Iterator[int]) -> Any:
         view = array[tuple([self._entry(axis, left) for axis in self.axes])]
         shown = [axis for axis in self.axes if axis is not None]
         for axis in {axis for axis in shown if shown.count(axis) > 1}:
@@ -129,7 +138,8 @@ class Nesting:
         ]
         if isinstance(self.maker, Part):
             array, *numbers = parts
-            how = (array, str(self.maker.axes), str(self.maker.ndim))
+            how = [array, str(self.maker.axes), str(self.maker.ndim)]
+            how += [repr(self.maker.way)] if self.maker.way else []
             return f"a view of {array}" if in_words else f"view_of({', '.join([*how, *numbers])})"
         if self.maker is list:
             return f"[{', '.join(parts)}]"

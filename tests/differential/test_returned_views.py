@@ -83,10 +83,75 @@ def test_from_the_disk(unchecked: None) -> None:
     assert_same_view(run_native(fresh(several), array), run_plain(several, array))
 
 
-def test_views_that_may_be_copies_are_refused() -> None:
+@hybrid.script
+def arranged(a: Any) -> Any:
+    named = a.T.reshape(4, 3)
+    return a.reshape(4, 3), named, (a.ravel(), a[1].ravel(), a.reshape(2, -1, 1)), a[1:].reshape(-1)
+
+
+@hybrid.script
+def one_after_the_other(a: Any) -> Any:
+    return np.ascontiguousarray(a), np.ascontiguousarray(a.T), np.ascontiguousarray(a[1])
+
+
+@hybrid.script
+def reshaped_by_paths(a: Any, k: Any = 2) -> Any:
+    if k > 2:
+        return a.reshape(k, -1)
+    return a.reshape(-1, 6)
+
+
+def assert_same_array(found: Any, wanted: Any, argument: Any) -> None:
+    """Two results are the same memory of the argument, or both are copies."""
+    if isinstance(wanted, tuple):
+        items: Any = wanted  # pyright: ignore[reportUnknownVariableType]
+        for pair in zip(found, items, strict=True):
+            assert_same_array(*pair, argument)
+        return
+    np.testing.assert_array_equal(found, wanted)
+    is_view = np.may_share_memory(wanted, argument)
+    assert np.may_share_memory(found, argument) == is_view
+    assert (found.ctypes.data == wanted.ctypes.data) == is_view
+    assert found.strides == wanted.strides
+    assert found.flags.writeable == wanted.flags.writeable
+
+
+@pytest.mark.parametrize("layout", list(_arrays()))
+def test_what_is_a_view_where_strides_allow(layout: str, unchecked: None) -> None:
+    array = _arrays()[layout]
+    calls = [(arranged,), (one_after_the_other,), (reshaped_by_paths, 2), (reshaped_by_paths, 3)]
+    for kernel, *args in calls:
+        wanted = run_plain(kernel, array, *args)
+        for way in (run_interpreted, run_native, run_native):
+            assert_same_array(way(kernel, array, *args), wanted, array)
+    with pytest.raises(ValueError, match="reshape"):
+        reshaped_by_paths(array, 5)
+
+
+def test_arranged_arrays_are_printed_and_kept(unchecked: None) -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    func = arranged.prim_func(array)
+    assert "view_of(a, (0, 1), 2, 'reshape', " in str(func)
+    assert hj.structural_equal(func, hj.parse(str(func)))
+    for _ in range(2):
+        assert_same_array(run_native(fresh(arranged), array), run_plain(arranged, array), array)
+
+
+def test_copies_that_would_change_are_refused() -> None:
+    @hybrid.script
+    def written_meanwhile(a: Any) -> Any:
+        b = a.reshape(4, 3)
+        a[0, 0] = 7.0
+        return b
+
+    with pytest.raises(HybridError, match="copy"):
+        written_meanwhile(np.ones((3, 4)))
+
+
+def test_views_of_what_may_be_a_copy_are_refused() -> None:
     @hybrid.script
     def reshaped(a: Any) -> Any:
-        return a.reshape(4, 3)
+        return a.reshape(4, 3)[1:]
 
     with pytest.raises(HybridError, match="copy"):
         reshaped(np.ones((3, 4)))

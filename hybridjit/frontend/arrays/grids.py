@@ -68,7 +68,11 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     if isinstance(value, AnyArray) and name != "array":
         own = elements_of(build, value).dtype
         if dtype is None or dtype is own:
-            return value if name == "asarray" else in_row_major_order(build, value)
+            return (
+                value
+                if name == "asarray"
+                else in_row_major_order(build, value, "ascontiguousarray")
+            )
     array = elements_of(build, array_of_items(build, value, args["object"]))
     if dtype is None:
         return computed(build, array)

@@ -173,7 +173,7 @@ def as_dtype(build: Builder, value: ArrayExpr, dtype: DType, span: Span | None) 
     def element(indices: Sequence[Expr]) -> Scalar:
         return cast_element(value.element(indices), dtype, span)
 
-    return replace(value, dtype=dtype, buffer=None, element=element)
+    return replace(value, dtype=dtype, buffer=None, arranged=None, element=element)
 
 
 def converted_to(

@@ -14,6 +14,7 @@ from hybridjit.frontend.arrays.subscripts import shown
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
     AnyArray,
+    Arranged,
     Array,
     ArrayExpr,
     Items,
@@ -50,25 +51,28 @@ def reshape(build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.ex
         return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
     # Whatever its strides, one axis can be cut into several.
     may_be_copy = len(owner.shape) > 1 and not _is_contiguous(build, owner)
-    return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
+    made = ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
+    return replace(made, arranged=Arranged(owner, "reshape"))
 
 
 def ravel(build: Builder, owner: AnyArray, node: ast.expr) -> Value:
     """The elements in row-major order along one axis."""
     if len(owner.shape) == 1:
-        return in_row_major_order(build, owner)
+        return in_row_major_order(build, owner, "ravel")
     return reshape(build, owner, [Const(-1)], node)
 
 
-def in_row_major_order(build: Builder, owner: AnyArray) -> Value:
+def in_row_major_order(build: Builder, owner: AnyArray, way: str) -> Value:
     """The array itself if its elements lie one after the other, else a copy: where that is not
-    known, it is a matter of strides.
+    known, it is a matter of strides. `way` is what NumPy calls it.
     """
     if _is_contiguous(build, owner) or (isinstance(owner, ArrayExpr) and owner.shown is None):
         return owner
     source = elements_of(build, owner)
-    memory = owner.shown if isinstance(owner, ArrayExpr) else owner.buffer
-    return replace(source, buffer=None, shown=memory, may_be_copy=True)
+    if isinstance(owner, ArrayExpr):
+        return replace(source, buffer=None, may_be_copy=True, arranged=None)
+    arranged = Arranged(owner, way)
+    return replace(source, buffer=None, shown=owner.buffer, may_be_copy=True, arranged=arranged)
 
 
 def _is_contiguous(build: Builder, owner: AnyArray) -> bool:

@@ -131,7 +131,7 @@ def _encode_nesting(nesting: Nesting) -> Json:
         return [parts, _LIST]
     if not isinstance(maker, Part | None):
         raise Unsavable  # a class is not known by its name
-    return [parts, None if maker is None else [maker.axes, maker.ndim]]
+    return [parts, None if maker is None else [maker.axes, maker.ndim, maker.way]]
 
 
 def _decode_nesting(encoded: Any) -> Nesting:
@@ -139,7 +139,7 @@ def _decode_nesting(encoded: Any) -> Nesting:
     parts = tuple([None if part is None else _decode_nesting(part) for part in inside])
     if maker == _LIST:
         return Nesting(parts, list)
-    return Nesting(parts, None if maker is None else Part(tuple(maker[0]), maker[1]))
+    return Nesting(parts, None if maker is None else Part(tuple(maker[0]), *maker[1:]))
 
 
 _LIST = "list"
