@@ -9,6 +9,7 @@ from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
+from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.lists import grow, item_at, set_item, unpacked_list
 from hybridjit.frontend.arrays.memory import check_writable, then, whole
 from hybridjit.frontend.arrays.names import assign_array, rebind
@@ -28,6 +29,7 @@ from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.list_methods import extend, item_place, store_item
 from hybridjit.frontend.noted_names import note_name
+from hybridjit.frontend.records import numbers_of
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.tuple_variables import assign_tuple, declare_tuple
 from hybridjit.frontend.values import (
@@ -39,8 +41,10 @@ from hybridjit.frontend.values import (
     Items,
     Place,
     PythonType,
+    Records,
     Value,
     View,
+    buffers_of,
     describe,
 )
 from hybridjit.frontend.variables import Web
@@ -132,6 +136,8 @@ def _unpack(build: Builder, targets: Sequence[ast.expr], value: Value, stmt: ast
     node, names = _value_node(stmt), count(len(targets), "name")
     if isinstance(value, AnyArray) and value.shape and constant(value.shape[0]) is not None:
         value = Items(tuple(rows_of(build, value, node)))
+    if isinstance(value, Records) and not value.ndim:
+        value = numbers_of(build, value, node)
     if isinstance(value, GrowingList) and not any(isinstance(t, ast.Starred) for t in targets):
         value = unpacked_list(build, value, len(targets), node)
     if not isinstance(value, Items):
@@ -209,6 +215,8 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     span = build.span(stmt)
     if isinstance(value, ArrayExpr):
         value = whole(build, value, span)
+    if isinstance(value, Records) and not value.ndim and web.is_mutable:
+        value = _copied_record(build, value, target, stmt)
     if web in build.frame.tuples:
         assign_tuple(build, web, frozen(build, value, target.id, stmt), target)
         if isinstance(bound, Variable):
@@ -232,6 +240,18 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
             value = Scalar(store_value(value, declared.dtype, span), declared)
     kept = build.frame.bindings[web] = frozen(build, value, target.id, stmt)
     note_name(build, target.id, kept, span)
+
+
+def _copied_record(build: Builder, value: Records, target: ast.Name, stmt: ast.stmt) -> Items:
+    """A record as numbers, for a name that stands for one and another: of which NumPy has a view.
+
+    That is the same as long as its fields are not written to, which is checked at the end.
+    """
+    script = build.around[0].block if build.around else build.body
+    last = script[-1] if script else None
+    for buffer in buffers_of(value):
+        build.aliases.append(Alias(buffer, target.id, build.span(stmt), last))
+    return numbers_of(build, value, stmt)
 
 
 def _keep(build: Builder, target: ast.Name, value: Array | View | GrowingList) -> None:
@@ -323,12 +343,17 @@ def _target(build: Builder, target: ast.Subscript) -> Target:
         raise build.mismatch(
             f"cannot assign to an item of {describe(owner)}",
             target,
-            help="keep the values in an array: allocate(shape, dtype)"
-            if isinstance(owner, Items)
-            else None,
+            help=_store_help(owner, target),
         )
     check_writable(build, owner.buffer, target)
     return target_in(build, owner, target)
+
+
+def _store_help(owner: Value, target: ast.Subscript) -> str | None:
+    if isinstance(owner, Records):
+        return f"assign to its fields, as in {ast.unparse(target)}[{owner.fields[0]!r}] = value"
+    is_tuple = isinstance(owner, Items)
+    return "keep the values in an array: allocate(shape, dtype)" if is_tuple else None
 
 
 def augmented(build: Builder, stmt: ast.AugAssign) -> None:

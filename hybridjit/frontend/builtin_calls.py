@@ -287,7 +287,9 @@ def _len(build: Builder, node: ast.Call) -> Value:
             return integer(len(items))
         case GrowingList():
             return index(length(build, value, node))
-        case Records() if value.shape:
+        case Records(ndim=0):
+            return integer(len(value.fields))
+        case Records():
             return index(value.shape[0])
         case ArrayExpr() if value.mask is not None:
             return index(whole(build, value, build.span(node)).shape[0])

@@ -1,7 +1,7 @@
 """Fields of structured arrays: the field is taken first, which is an array with memory to write to.
 
 a[i]["x"] = 2.0    -->    a["x"][i] = 2.0
-a["x"] = 0.0       -->    a["x"][...] = 0.0
+a["x"] = 0.0       -->    a["x", ...][...] = 0.0
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class FieldsFirst(ast.NodeTransformer):
             field = self.visit_Subscript(_at(inner.value, node.slice, ast.Load(), node))
             return _at(field, inner.slice, node.ctx, node)
         if isinstance(node.ctx, ast.Store):
-            field = _at(node.value, node.slice, ast.Load(), node)
+            memory = ast.Tuple([node.slice, ast.Constant(...)], ast.Load())
+            field = _at(node.value, memory, ast.Load(), node)
             return _at(field, ast.Constant(...), node.ctx, node)
         return node
 

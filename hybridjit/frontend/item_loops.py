@@ -19,6 +19,7 @@ from hybridjit.frontend.call_arguments import arguments, refuse_keyword
 from hybridjit.frontend.expansion import check_rounds, expand, loop_bounds, refuse_items
 from hybridjit.frontend.frame import LoopScope
 from hybridjit.frontend.loops import is_iterator, run_counted
+from hybridjit.frontend.records import record_at
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
@@ -28,6 +29,7 @@ from hybridjit.frontend.values import (
     GrowingList,
     Items,
     Place,
+    Records,
     Value,
     describe,
 )
@@ -195,6 +197,8 @@ def _walk(build: Builder, node: ast.expr) -> Walk:
         return Walk(size, lambda at: item_at(build, value, at, node), lists=(value,), grows=True)
     if isinstance(value, AnyArray):
         return _rows(build, value, node)
+    if isinstance(value, Records) and value.ndim:
+        return Walk(value.shape[0], lambda at: record_at(build, value, at, node))
     raise refuse_items(build, value, node)
 
 

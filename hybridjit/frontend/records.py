@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.arith.ranges import ZERO
+from hybridjit.frontend.arrays.gather import part_at
+from hybridjit.frontend.arrays.memory import evaluate_all
+from hybridjit.frontend.arrays.subscripts import element_or_part, is_slice, shown
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import Items, Records, Value
+from hybridjit.frontend.values import AnyArray, Items, Place, Records, Value
 from hybridjit.ir.expr import Expr, Mul
 from hybridjit.scalars.operators import binary
 from hybridjit.scalars.scalar import Scalar, index, integer
@@ -18,9 +22,10 @@ RECORDS_ATTRIBUTES = ("shape", "ndim", "size")
 def field_of(build: Builder, owner: Items | Records, name: str, node: ast.Subscript) -> Value:
     """`a["x"]`: the field of a structured array, or of one of its records."""
     fields = owner.fields or ()
-    if name in fields:
-        items = owner.items if isinstance(owner, Items) else owner.columns
-        return items[fields.index(name)]
+    if name in fields and isinstance(owner, Records):
+        return _as_number(build, owner.columns[fields.index(name)], node)
+    if name in fields and isinstance(owner, Items):
+        return owner.items[fields.index(name)]
     raise build.refuse(
         f"'{ast.unparse(node.value)}' has no field {name!r} of numbers",
         node,
@@ -30,9 +35,60 @@ def field_of(build: Builder, owner: Items | Records, name: str, node: ast.Subscr
     )
 
 
+def _as_number(build: Builder, column: Value, node: ast.AST) -> Value:
+    """The field of one record is a number, as it is now."""
+    return element_or_part(build, column, node) if isinstance(column, AnyArray) else column
+
+
+def memory_of(build: Builder, owner: Records, name: str) -> Value:
+    """The field of a record, or of all, to write to."""
+    return owner.columns[owner.fields.index(name)]
+
+
+def numbers_of(build: Builder, owner: Records, node: ast.AST) -> Items:
+    """A record as a tuple of what is in it now."""
+    items = tuple(_as_number(build, column, node) for column in owner.columns)
+    return Items(items, fields=owner.fields)
+
+
+def record_at(build: Builder, owner: Records, at: Expr, node: ast.AST) -> Records:
+    """The record at a place of the first dimension, which is one."""
+    parts: list[Value] = []
+    for column in owner.columns:
+        if isinstance(column, Records):
+            parts.append(record_at(build, column, at, node))
+            continue
+        assert isinstance(column, AnyArray)
+        rest = (Place(ZERO, 1, axis) for axis in range(len(column.shape) - 1))
+        parts.append(shown(build, column, (Place(at), *rest), column.shape[1:], node))
+    return Records(owner.fields, tuple(parts), owner.ndim - 1)
+
+
 def part_of(build: Builder, owner: Records, node: ast.Subscript) -> Value:
-    """`a[i]`: a record of numbers, as they are now; `a[1:]`: the structured array of a part."""
+    """`a[i]`: a record, which shows the memory of the array; `a[1:]`: an array of some records."""
     _check_place(build, owner, node)
+    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if not any(map(is_slice, nodes)):
+        values = evaluate_all(build, nodes)
+        if all(isinstance(value, Scalar) for value in values):
+            return _at(build, owner, values, node)
+    return _each_part(build, owner, node)
+
+
+def _at(build: Builder, owner: Records, values: list[Value], node: ast.Subscript) -> Records:
+    if len(values) > owner.ndim:
+        raise build.mismatch(f"too many indices for {owner.ndim} dimensions of records", node)
+    parts: list[Value] = []
+    for column in owner.columns:
+        if isinstance(column, Records):
+            parts.append(_at(build, column, values, node))
+            continue
+        assert isinstance(column, AnyArray)
+        parts.append(part_at(build, column, values, node))
+    return Records(owner.fields, tuple(parts), owner.ndim - len(values))
+
+
+def _each_part(build: Builder, owner: Records, node: ast.Subscript) -> Value:
     found: list[Value] = []
     for column in owner.columns:
         name = ast.copy_location(ast.Name(ast.unparse(node.value), ast.Load()), node.value)
@@ -61,7 +117,7 @@ def _check_place(build: Builder, owner: Records, node: ast.Subscript) -> None:
 def records_attribute(build: Builder, owner: Records, node: ast.Attribute) -> Value:
     """`a.x` of a record array; `a.shape` and its kin are those of every field."""
     if node.attr in owner.fields:
-        return owner.columns[owner.fields.index(node.attr)]
+        return _as_number(build, owner.columns[owner.fields.index(node.attr)], node)
     if node.attr == "shape":
         return Items(tuple(index(extent) for extent in owner.shape))
     if node.attr == "ndim":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,8 @@ from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.records import (
     RECORDS_ATTRIBUTES,
     field_of,
+    memory_of,
+    numbers_of,
     part_of,
     product_of,
     records_attribute,
@@ -130,7 +133,16 @@ def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:
 def _item_or_field(build: Builder, owner: Items | Records, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         return field_of(build, owner, node.slice.value, node)
-    return _item(build, owner, node) if isinstance(owner, Items) else part_of(build, owner, node)
+    match node.slice, owner:
+        case ast.Tuple([ast.Constant(str(name)), ast.Constant(EllipsisType())]), Records():
+            field_of(build, owner, name, node)
+            return memory_of(build, owner, name)
+        case _, Records(ndim=0):
+            return _item(build, numbers_of(build, owner, node), node)
+        case _, Records():
+            return part_of(build, owner, node)
+        case _, Items():
+            return _item(build, owner, node)
 
 
 def element(build: Builder, part: Array, node: ast.AST) -> Value:

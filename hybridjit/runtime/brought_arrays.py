@@ -60,8 +60,8 @@ def _find_array(value: Any) -> NDArray[Any] | None:
 
 
 def _has(value: object, name: str) -> bool:
-    """Whether it is of a class with such an attribute; what is asked of the object may compute."""
-    return hasattr(type(value), name)
+    """Whether it was given an attribute, or its class has it: asking the object may compute."""
+    return hasattr(type(value), name) or name in getattr(value, "__dict__", ())
 
 
 def _check_device(value: Any) -> None:

@@ -55,6 +55,52 @@ def nested(a: Any) -> Any:
     return s
 
 
+def doubled(body: Any) -> None:
+    body["mass"] *= 2
+    body["x"] += 1
+
+
+@hybrid.script
+def records_with_names(a: Any) -> Any:
+    """A record shows the memory of its array, wherever it is written."""
+    last, k = a[-1], 0
+    first = a[k]
+    k = 1
+    a["mass"][0] = 50
+    last["id"] = 9
+    total = first["mass"] + a[len(a) - 1]["id"]
+    for i, body in enumerate(a):
+        body["id"] += i
+        doubled(body)
+        total += body["mass"] * body["x"][1]
+    for body, other in zip(a[1:], a[:-1], strict=True):
+        body["x"][0] = other["mass"] + last["mass"]
+    mass = first["mass"]
+    x, weight, number = a[0]
+    return total, mass, first["mass"], x.sum() + weight * number, len(first)
+
+
+@hybrid.script
+def heaviest(a: Any) -> Any:
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i]["mass"] > best["mass"]:
+            best = a[i]
+    return best["id"]
+
+
+@hybrid.script
+def rows_of_records(a: Any) -> Any:
+    total = 0.0
+    for row in a:
+        for one in row:
+            at = one["at"]
+            at["z"] = total
+            total += at["y"] * one["w"]
+    a[1]["w"] = 5
+    return total, a[1]["w"] + 1
+
+
 def assert_as_numpy(kernel: Any, array: Any, *others: Any) -> None:
     plain = array.copy()
     expected = kernel.py_func(plain, *others)
@@ -68,9 +114,12 @@ def test_as_numpy() -> None:
     for n in (1, 4, 9):
         assert_as_numpy(moved, bodies(n), 0.5)
         assert_as_numpy(whole, bodies(n))
+        assert_as_numpy(records_with_names, bodies(n))
+        assert_as_numpy(heaviest, np.arange(2 * n).view([("mass", "i8"), ("id", "i8")]))
     grid = np.zeros((2, 3), [("at", [("y", "f8"), ("z", "f8")]), ("w", "i4")])
     grid["at"]["y"], grid["w"] = np.arange(6).reshape(2, 3), 2
     assert_as_numpy(nested, grid)
+    assert_as_numpy(rows_of_records, grid)
 
 
 def test_fields_of_every_other_record() -> None:
@@ -117,3 +166,25 @@ def test_a_tuple_has_no_names() -> None:
 
     with pytest.raises(ParseError, match="'pair' has no field 'x'"):
         first((1.0, 2.0))
+
+
+def test_records_that_a_name_changes_between_are_not_written() -> None:
+    @hybrid.script
+    def one_or_another(a: Any) -> Any:
+        body = a[0]
+        if body["mass"] > 0:
+            body = a[1]
+        a["mass"][1] = 99.0
+        return body["mass"]
+
+    with pytest.raises(ParseError, match="'body' would be another view of the elements"):
+        one_or_another(bodies(3))
+
+
+def test_records_are_written_field_by_field() -> None:
+    @hybrid.script
+    def moved_up(a: Any) -> Any:
+        a[0] = (1.0, 2.0)
+
+    with pytest.raises(TypeError, match=r"(?s)assign to its fields, as in a\[0\]\['x'\] = value"):
+        moved_up(np.zeros(2, [("x", "f8"), ("y", "f8")]))

@@ -47,6 +47,14 @@ class ByInterface:
         return self.data.__array_interface__
 
 
+class OfObject:
+    """As an object that is given the attribute."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.__array_interface__ = data.__array_interface__
+
+
 class Column(ByDlpack):
     """As a tensor of torch, or a column of pandas or xarray: `__array__` shows its memory."""
 
@@ -71,6 +79,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "ctypes": lambda a: (ctypes.c_double * len(a))(*a),
     "dlpack": ByDlpack,
     "interface": ByInterface,
+    "interface of an object": OfObject,
     "column": Column,
     "subclass": lambda a: a.view(Subclass),
 }
