@@ -7,21 +7,16 @@ python -m tests.wild signals dijkstra   # those of a field, or of a name
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from importlib.util import find_spec
-from types import ModuleType
-from typing import Any
+from multiprocessing import get_context
 
 import numpy as np
 
-from hybridjit.scalars.contents import fresh_copies
-from tests.wild.compilers import functions_of, script
+from tests.wild.measure import Times, measure
 from tests.wild.table import ENTRIES, Entry
-
-# For how long, in seconds, a function is called again and again; the fastest call counts.
-SECONDS = 0.2
 
 
 def main() -> None:
@@ -33,7 +28,7 @@ def main() -> None:
     for entry in ENTRIES:
         if wanted and entry.field not in wanted and entry.name not in wanted:
             continue
-        ours, theirs = _measure(entry)
+        ours, theirs = _measure_apart(entry)
         refused += ours is None
         ratio = theirs[1] / ours[1] if ours and theirs else None
         ratios += [] if ratio is None else [ratio]
@@ -45,60 +40,13 @@ def main() -> None:
         print(f"{refused} refused; geometric mean {mean:.2f}, least {min(ratios):.2f}")
 
 
-Times = tuple[float, float]
-"""How long the first call took, and the fastest one, in seconds."""
-
-
-def _measure(entry: Entry) -> tuple[Times | None, Times | None]:
-    """The times of both compilers, whose calls take turns; None for one that refuses."""
-    runs = [_start(kernel, entry) for kernel in _kernels(entry)]
-    best = [run[0] if run else 0.0 for run in runs]
-    end = time.perf_counter() + SECONDS * len(runs)
-    while time.perf_counter() < end:
-        for position, run in enumerate(runs):
-            if run is not None:
-                best[position] = min(best[position], _timed(run[1], entry))
-    times = [None if run is None else (run[0], best[k]) for k, run in enumerate(runs)]
-    return times[0], times[1] if len(times) > 1 else None
-
-
-def _start(kernel: Any, entry: Entry) -> tuple[float, Any] | None:
-    """How long the first call takes, with the kernel; None if it fails."""
-    try:
-        return _timed(kernel, entry), kernel
-    except Exception as error:
-        print(f"    {type(error).__name__}: {str(error).splitlines()[0][:90]}")
-        return None
-
-
-def _timed(kernel: Callable[..., Any], entry: Entry) -> float:
-    args = fresh_copies(_arguments(entry))
-    start = time.perf_counter()
-    kernel(*args)
-    return time.perf_counter() - start
-
-
-@cache
-def _arguments(entry: Entry) -> tuple[Any, ...]:
-    return entry.make(entry.large)
-
-
-def _kernels(entry: Entry) -> Iterator[Any]:
-    yield getattr(_module(entry.field), entry.name)
-    if find_spec("numba") is not None:
-        yield getattr(_module_for_numba(entry.field), entry.name)
-
-
-@cache
-def _module(field: str) -> ModuleType:
-    return functions_of(field, script)
-
-
-@cache
-def _module_for_numba(field: str) -> ModuleType:
-    from numba import njit, prange  # noqa: PLC0415  # pyright: ignore
-
-    return functions_of(field, njit, prange)
+def _measure_apart(entry: Entry) -> tuple[Times | None, Times | None]:
+    """The times of both compilers, in a process of its own; of ours alone if that crashes."""
+    for with_numba in (find_spec("numba") is not None, False):
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool, suppress(BrokenProcessPool):
+            return pool.submit(measure, ENTRIES.index(entry), with_numba).result()
+        print("    crashed" + " with Numba" * with_numba)
+    return None, None
 
 
 def _tell(times: Times | None) -> str:
