@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.choices import choose_array
 from hybridjit.frontend.arrays.elementwise import elementwise
-from hybridjit.frontend.arrays.lists import length, make_list, repeated_list
+from hybridjit.frontend.arrays.lists import joined_lists, length, make_list, repeated_list
 from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.arrays.refusals import (
     refuse_choice,
@@ -145,10 +145,18 @@ def combined(build: Builder, op: type[Binary], parts: list[Scalar], span: Span) 
 
 
 def _tuple_arithmetic(build: Builder, node: ast.BinOp, lhs: Value, rhs: Value) -> Value:
-    """`a.shape + (2,)` and `(4,) * 2`: tuples known now; a list may be repeated at run time."""
+    """`a.shape + (2,)` and `(4,) * 2`: tuples known now; lists may be of any length."""
     match node.op, lhs, rhs:
-        case ast.Add(), Items(left), Items(right):
-            return Items(left + right, lhs.is_list and rhs.is_list)
+        case ast.Add(), Items(left), Items(right) if node not in build.knowledge.growing:
+            is_list = lhs.is_list and rhs.is_list
+            origin = (build.frame.path, node) if is_list else None
+            return Items(left + right, is_list, origin=origin)
+        case (
+            ast.Add(),
+            GrowingList() | Items(is_list=True),
+            GrowingList() | Items(is_list=True),
+        ):
+            return joined_lists(build, node, [lhs, rhs])
         case ast.Mult(), Items(items, True), Scalar() as times if _grows(build, times, node):
             return repeated_list(build, node, items, times)
         case ast.Mult(), Scalar() as times, Items(items, True) if _grows(build, times, node):

@@ -155,6 +155,9 @@ class Flow:
             return self.assign(stmt.targets, state)
         if isinstance(stmt, ast.Delete):
             gone = [target.id for target in stmt.targets if isinstance(target, ast.Name)]
+            for target in stmt.targets:
+                if not isinstance(target, ast.Name):
+                    self.read(target, state)
             return state | {name: frozenset((UNBOUND,)) for name in gone}
         self.read(stmt, state)
         return self.bind([stmt], state)

@@ -174,17 +174,26 @@ def item_place(build: Builder, owner: GrowingList, node: ast.Subscript) -> Expr:
 
 def _part(build: Builder, owner: GrowingList, part: ast.Slice, node: ast.Subscript) -> Value:
     if part.step is not None:
-        raise build.refuse(
-            "a part of a list with a step is not supported",
-            part,
-            help=f"make an array of it, as in np.array({owner.name})[::-1]",
-        )
+        bounds = (part.lower, part.upper, part.step)
+        values = [Nothing() if bound is None else build.evaluate(bound) for bound in bounds]
+        return _call_on(build, library_python.stepped, [owner, *values], node)
     size = length(build, owner, node)
     start, stop = (
         default if bound is None else clipped(build, build.scalar(bound, "a bound"), size, bound)
         for bound, default in ((part.lower, ZERO), (part.upper, size))
     )
     return copied_list(build, owner, start, stop, node)
+
+
+def delete_item(build: Builder, owner: GrowingList | Items, target: ast.Subscript) -> None:
+    """`del out[i]`."""
+    if isinstance(owner, Items):
+        raise grow(build, owner, target)
+    if isinstance(target.slice, ast.Slice):
+        raise build.refuse(
+            "a part of a list cannot be deleted", target, help="keep the rest, as in out = out[:n]"
+        )
+    pop(build, owner, build.scalar(target.slice, "an index"), target)
 
 
 def store_item(build: Builder, owner: GrowingList, target: ast.Subscript, value: Value) -> None:
@@ -203,7 +212,7 @@ _CALLS: WeakKeyDictionary[ast.expr, ast.Call] = WeakKeyDictionary()
 
 
 def _call_on(
-    build: Builder, function: FunctionType, values: Sequence[Value], node: ast.Call | ast.Compare
+    build: Builder, function: FunctionType, values: Sequence[Value], node: ast.expr
 ) -> Value:
     """A function of the library on values that are at hand, and then the arguments of a call."""
     call = _CALLS.get(node)

@@ -20,8 +20,10 @@ from hybridjit.frontend.carried import (
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
 from hybridjit.frontend.inner_functions import bound_names
+from hybridjit.frontend.list_methods import delete_item
 from hybridjit.frontend.noted_names import note_step
 from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.values import GrowingList, Items
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import (
@@ -167,9 +169,16 @@ def run_pass(build: Builder, stmt: ast.Pass) -> None:
 
 
 def run_delete(build: Builder, stmt: ast.Delete) -> None:
-    """A name that is deleted has no value in what follows: see `Flow`."""
-    if not all(isinstance(target, ast.Name) for target in stmt.targets):
-        raise refusal(stmt, build.span(stmt))
+    """A name that is deleted has no value in what follows: see `Flow`. Items leave their list."""
+    for target in stmt.targets:
+        owner = build.evaluate(target.value) if isinstance(target, ast.Subscript) else None
+        match target, owner:
+            case ast.Name(), _:
+                pass
+            case ast.Subscript(), GrowingList() | Items(is_list=True):
+                delete_item(build, owner, target)
+            case _:
+                raise refusal(stmt, build.span(stmt))
 
 
 # control

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy
@@ -206,8 +207,40 @@ def changed_meanwhile(n: Any) -> Any:
     return queue, order
 
 
+@hybrid.script
+def with_steps(n: Any) -> Any:
+    squares = [i * i for i in range(n)]
+    pairs = [(i, i * 0.5) for i in range(n)]
+    path = [n]
+    while path[-1] > 0:
+        path.append(path[-1] // 2)
+    few = pairs[::3], squares[-2::-2], squares[: n - 3 : 2], pairs[n // 2 : 0 : -1]
+    return path[::-1], squares[n - 4 :: n // 9 + 1], few, sum(squares[::2])
+
+
+@hybrid.script
+def put_together(n: Any) -> Any:
+    small = [1, n]
+    small = small + [n + 1]  # noqa: RUF005
+    small += [4]
+    first, second = [i for i in range(n)], [2 * i for i in range(n // 2)]
+    both = first + second + [7]
+    both.append(8)
+    rows = [(0, 0.5)] + [(i, i * 1.5) for i in range(n)]
+    return small, both, rows, first
+
+
+@hybrid.script
+def deleted(n: Any) -> Any:
+    out = [i * 2 for i in range(n + 2)]
+    del out[n // 2], out[-1]
+    few = [1, 2, n]
+    del few[0]
+    return out, few
+
+
 KERNELS = (
-    read_before_it_grows,
+    *(read_before_it_grows, with_steps, put_together, deleted),
     *(changed_meanwhile, appended, as_arrays, by_index, popped, joined, looped_over, in_levels),
     *(made_in_each_round, through_helpers, comprehensions, repeated),
 )
@@ -224,6 +257,36 @@ def test_as_plain_python(kernel: Any) -> None:
 def test_the_printed_program_reads_back(kernel: Any) -> None:
     func = kernel.prim_func(5)
     assert structural_equal(parse(str(func)), func)
+
+
+def test_every_step() -> None:
+    @hybrid.script
+    def parts(n: Any, start: Any, stop: Any, step: Any) -> Any:
+        out = [i * i for i in range(n)]
+        return out[start:stop:step], out[start::step], out[:stop:step], out[::step]
+
+    for n in (0, 1, 5):
+        for start, stop, step in product((-7, -2, 0, 3, 9), (-9, -1, 0, 4), (-3, -1, 1, 2)):
+            wanted = parts.py_func(n, start, stop, step)
+            assert parts(n, start, stop, step) == wanted
+    assert parts.interpret(5, -2, 0, -1) == parts.py_func(5, -2, 0, -1)
+    for run in (parts, parts.interpret, parts.py_func):
+        with pytest.raises(ValueError, match="slice step cannot be zero"):
+            run(5, 0, 3, 0)
+
+
+def test_what_is_not_there_cannot_be_deleted() -> None:
+    @hybrid.script
+    def without(n: Any, k: Any) -> Any:
+        out = [i for i in range(n)]
+        del out[k]
+        return out
+
+    for run in (without, without.interpret, without.py_func):
+        assert run(3, -1) == [0, 1]
+        for k in (3, -4):
+            with pytest.raises(IndexError, match="out of range"):
+                run(3, k)
 
 
 def test_numbers_are_of_the_types_of_plain_python() -> None:

@@ -126,6 +126,20 @@ def repeated_list(
     return made
 
 
+def joined_lists(
+    build: Builder, node: ast.BinOp, parts: Sequence[GrowingList | Items]
+) -> GrowingList:
+    """`a + b`: a new list."""
+    made = empty_list(build, node)
+    for part in parts:
+        if isinstance(part, GrowingList):
+            append_all(build, made, part, ZERO, length(build, part, node), node)
+            continue
+        for item in part.items:
+            append(build, made, item, node)
+    return made
+
+
 def _growing(name: str, type: ScalarType) -> Buffer:
     return Buffer(name, type.dtype, (Const(Buffer.MANY),), Buffer.GROWING)
 
@@ -267,15 +281,15 @@ def clipped(build: Builder, value: Scalar, size: Expr, node: ast.expr) -> Expr:
     return build.let(Scalar(tidy(Max(at, ZERO)), WEAK_INT), "at", build.span(node)).expr
 
 
-def pop(build: Builder, owner: GrowingList, at: Scalar | None, node: ast.Call) -> Value:
-    """`out.pop()` or `out.pop(i)`: an item, and the list without it."""
+def pop(build: Builder, owner: GrowingList, at: Scalar | None, node: ast.expr) -> Value:
+    """`out.pop()`, `out.pop(i)` or `del out[i]`: an item, and the list without it."""
     _check_order(build, owner, node)
     span = build.span(node)
     size = length(build, owner, node)
     empty = Raise("IndexError", ("pop from empty list",), span=span)
     build.emit(If(Lt(size, ONE), empty, span=span))
     last = minus(size, ONE)
-    place = last if at is None else checked_index(build, owner, at, node.args[0])
+    place = last if at is None else checked_index(build, owner, at, node)
     item = item_at(build, owner, place, node)
     if at is not None:
         _move_down(build, owner, place, last)

@@ -151,6 +151,22 @@ def backwards(items: Any) -> Any:
     return [items[len(items) - 1 - k] for k in range(len(items))]
 
 
+def stepped(items: Any, start: Any, stop: Any, step: int) -> Any:
+    """`items[start:stop:step]` of a list; bounds may be None."""
+    size = len(items)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    lowest, highest = (0, size) if step > 0 else (-1, size - 1)
+    first = lowest if step > 0 else highest
+    last = highest if step > 0 else lowest
+    if start is not None:
+        first = min(max(start + size if start < 0 else start, lowest), highest)
+    if stop is not None:
+        last = min(max(stop + size if stop < 0 else stop, lowest), highest)
+    count = (last - first + (step - 1 if step > 0 else step + 1)) // step
+    return [items[first + k * step] for k in range(count)]
+
+
 def rounded(number: float, ndigits: int) -> float:
     """`number` to so many decimal digits after the point; a half, exactly, to the even digit."""
     x = number
