@@ -74,6 +74,11 @@ def choice(rng: Rng, n: int) -> Array:
 
 
 @hybrid.script
+def weighted(rng: Rng, n: int) -> Array:
+    return rng.choice(4, n, p=[0.1, 0.2, 0.65, 0.05])
+
+
+@hybrid.script
 def mixture(rng: Rng, n: int) -> Array:
     out = np.zeros(n)
     for i in range(n):
@@ -91,7 +96,7 @@ def mixture(rng: Rng, n: int) -> Array:
 
 STREAMS = [
     *(random, uniform, standard_normal, normal, exponential, small_integers, biased_integers),
-    *(halves, large_integers, permutation, choice, mixture),
+    *(halves, large_integers, permutation, choice, weighted, mixture),
 ]
 
 
@@ -109,7 +114,7 @@ def check(kernel: Any, *args: Any, interpret: bool = False) -> None:
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
 def test_a_million_draws(kernel: Any) -> None:
-    check(kernel, MANY if kernel is not mixture else MANY // 10)
+    check(kernel, MANY)
 
 
 @pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
@@ -143,6 +148,50 @@ def test_elements_and_rows_are_shuffled(shape: tuple[int, ...], interpret: bool)
 def test_a_sample_without_replacement(size: tuple[int, int]) -> None:
     check(sample, *size)
     check(sample, np.arange(size[0]) * 0.5, size[1])
+
+
+@hybrid.script
+def by_chance(rng: Rng, a: Any, p: Any) -> Any:
+    one, few = rng.choice(a, p=p), rng.choice(a, (2, 3), p=p)
+    return one, few, rng.choice(len(p), p=p), rng.choice(9), rng.choice(len(a), 3, True, p)
+
+
+@hybrid.script
+def by_chance_of_all(a: Any, p: Any) -> Any:
+    one, few = np.random.choice(a, p=p), np.random.choice(a, (2, 3), p=p)
+    return one, few, np.random.choice(len(p), p=p), np.random.choice(9)
+
+
+@hybrid.script
+def few_by_chance(rng: Rng, p: Any) -> Any:
+    return rng.choice(3, 2, replace=False, p=p)
+
+
+def test_chances() -> None:
+    a, p = np.array([1.5, 2.5, -1.0]), np.array([0.25, 0.0, 0.75])
+    for interpret in (False, True):
+        check(by_chance, a, p, interpret=interpret)
+        check(by_chance, a, p.astype(np.float32), interpret=interpret)
+    for run in (by_chance_of_all, by_chance_of_all.interpret):
+        np.random.seed(3)
+        found = run(a, p)
+        np.random.seed(3)
+        assert repr(found) == repr(by_chance_of_all.py_func(a, p))
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [([0.5, 0.5], "same size"), ([1.5, -0.5, 0], "non-negative"), ([0.5, 0.2, 0.2], "sum to 1")],
+)
+def test_wrong_chances(p: Any, message: str) -> None:
+    for run in (by_chance, by_chance.interpret, by_chance.py_func):
+        with pytest.raises(ValueError, match=message):
+            run(np.random.default_rng(1), np.arange(3.0), np.array(p))
+
+
+def test_chances_of_different_elements_are_refused() -> None:
+    with pytest.raises(ParseError, match="different elements have equal chances"):
+        few_by_chance(np.random.default_rng(1), np.ones(3) / 3)
 
 
 # -- shapes, types, names --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hybridjit.arith.ranges import minus, tidy
 from hybridjit.frontend.arrays.axes import with_axis
@@ -24,7 +25,9 @@ from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
+    Callee,
     ElementType,
+    GrowingList,
     Items,
     PythonType,
     Value,
@@ -33,8 +36,14 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import join_types
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.library import selection as library_selection
+else:
+    library_selection = lazy_module("hybridjit.frontend.library.selection")
 
 IndexMap = Callable[[Expr], Expr]
 
@@ -43,10 +52,13 @@ IndexMap = Callable[[Expr], Expr]
 
 
 def repeat(build: Builder, name: str, node: ast.Call) -> Value:
-    """`np.repeat(a, n, axis)`: each element n times."""
+    """`np.repeat(a, n, axis)`: each element n times, or as often as an array says."""
     args = arguments(build, node, "a", "repeats", "axis", required=2)
+    often = build.evaluate(args["repeats"])
+    if isinstance(often, (AnyArray, Items, GrowingList)):
+        return build.language.inline(build, Callee(library_selection.repeat_each), node)
     owner, axis = along(build, args, node)
-    times_each = _repetitions(build, args["repeats"])
+    times_each = _repetitions(build, often, args["repeats"])
     require_natural(build, times_each, node)
     size = product_of_sizes(build, (owner.shape[axis], times_each), node)
     return _renamed(build, owner, axis, size, lambda at: tidy(FloorDiv(at, times_each)))
@@ -142,15 +154,7 @@ def as_array(build: Builder, value: Value, node: ast.expr) -> AnyArray:
     return ArrayExpr((), number.type.dtype, lambda _: number)
 
 
-def _repetitions(build: Builder, node: ast.expr) -> Expr:
-    value = build.evaluate(node)
-    if isinstance(value, AnyArray):
-        raise build.refuse(
-            "a number of times for each element gives an array whose size is known only "
-            "when the script runs",
-            node,
-            help="give one number for all elements, or write a loop",
-        )
+def _repetitions(build: Builder, value: Value, node: ast.expr) -> Expr:
     return fixed_index(build, build.as_index(build.as_scalar(value, node), node, "repeats"))
 
 

@@ -32,8 +32,10 @@ from hybridjit.ir.expr import (
     Expr,
     FloorDiv,
     Gt,
+    Le,
     Max,
     Mul,
+    Not,
     Sub,
     Var,
     const,
@@ -106,11 +108,15 @@ def make_range(build: Builder, name: str, node: ast.Call) -> Value:
     start, stop = values["start"], values["stop"]
     step = values.get("step", index(ONE))
     numbers = [start, stop, step]
+    is_known = all(number.constant is not None for number in numbers)
     if all(number.type.dtype.is_integer for number in numbers):
         size = _integer_range(build, numbers, args, node)
         dtype = find_dtype_argument(build, args) or INT64
     else:
-        size = _float_range(build, numbers, node)
+        if not is_known:
+            numbers = [build.let(number, "t", span) for number in numbers]
+            start, _, step = numbers
+        size = _float_range(numbers) if is_known else _computed_range(build, numbers, node)
         dtype = find_dtype_argument(build, args) or FLOAT64
         step = binary(Sub, binary(Add, start, step, span), start, span)
 
@@ -151,16 +157,26 @@ def _check_range(build: Builder, start: Expr, stop: Expr, node: ast.Call) -> Non
     build.emit(If(Gt(apart, Const(MAX_EXTENT)), failure, span=span))
 
 
-def _float_range(build: Builder, numbers: list[Scalar], node: ast.Call) -> Expr:
-    known = [number.constant for number in numbers]
-    if any(value is None for value in known):
-        raise build.refuse(
-            "the length of a range of floats must be known when the script is compiled",
-            node,
-            help="use np.linspace(start, stop, n), or np.arange(n) * step + start",
-        )
-    start, stop, step = known
+def _float_range(numbers: list[Scalar]) -> Expr:
+    start, stop, step = (number.constant for number in numbers)
+    assert start is not None
+    assert stop is not None
+    assert step is not None
     return Const(max(0, math.ceil((stop - start) / step)))
+
+
+def _computed_range(build: Builder, numbers: list[Scalar], node: ast.Call) -> Expr:
+    """How many floats there are from one to another, found when the script runs."""
+    span = build.span(node)
+    start, stop, step = (cast_element(number, FLOAT64, span) for number in numbers)
+    zero = Scalar(const(0.0, FLOAT64), ScalarType(FLOAT64))
+    exact = binary(Div, binary(Sub, stop, start, span), step, span)
+    count = build.let(apply("ceil", Style.NUMPY, [exact], span), "count", span)
+    most = Scalar(const(float(MAX_EXTENT), FLOAT64), ScalarType(FLOAT64))
+    too_many = Raise("ValueError", ("Maximum allowed size exceeded",), span=span)
+    build.emit(If(Not(compare(Le, count, most, span).expr), too_many, span=span))
+    natural = select(compare(Gt, count, zero, span).expr, count, zero, span)
+    return fixed_index(build, cast_element(natural, INT64, span).expr)
 
 
 def make_linspace(build: Builder, name: str, node: ast.Call) -> Value:

@@ -30,7 +30,7 @@ ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "real", "imag",
 # Methods that are functions of numpy with the array as their first argument.
 FUNCTION_METHODS = (
     *("repeat", "swapaxes", "squeeze", "diagonal", "take", "cumsum", "cumprod", "trace", "clip"),
-    *("round", "argsort", "argpartition", "searchsorted", "choose"),
+    *("round", "argsort", "argpartition", "searchsorted", "choose", "nonzero"),
 )
 ARRAY_METHODS: tuple[str, ...] = (
     *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),

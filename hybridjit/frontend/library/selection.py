@@ -203,3 +203,23 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
         while last > first and filt[last - 1] == 0:
             last -= 1
     return filt[first:last].copy()
+
+
+def repeat_each(a: Any, repeats: Any, axis: Any = None) -> Array:
+    """Each element, or each part along an axis, as often as another array says."""
+    values = np.ravel(np.asarray(a)) if axis is None else np.asarray(a)
+    counts, along = np.asarray(repeats), 0 if axis is None else axis
+    size = values.shape[along]
+    if len(counts) != size and len(counts) != 1:
+        raise ValueError("operands could not be broadcast together")
+    if np.any(counts < 0):
+        raise ValueError("repeats may not contain negative values.")
+    total = 0
+    for i in range(size):
+        total += int(counts[i if len(counts) == size else 0])
+    places, k = np.empty(total, np.int64), 0
+    for i in range(size):
+        for _ in range(int(counts[i if len(counts) == size else 0])):
+            places[k] = i
+            k += 1
+    return np.take(values, places, axis=along)

@@ -287,11 +287,6 @@ def append(m):
     return found
 
 
-@cases.wrong(ParseError, MATRIX)
-def array_reshape(m):
-    return m.reshape(16)
-
-
 @cases.wrong(ParseError, VECTOR)
 def scalar_method(a):
     return a[0].sqrt()
