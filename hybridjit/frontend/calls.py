@@ -248,7 +248,9 @@ def _refuse_callee(build: Builder, value: object, node: ast.Call) -> Exception:
         return build.refuse(
             f"cannot make a '{label}' inside a script",
             node.func,
-            help="make it outside, and pass its numbers and arrays as arguments",
+            help=function_help("dict", "builtins", None)
+            if issubclass(value, dict)
+            else "make it outside, and pass its numbers and arrays as arguments",
         )
     return build.refuse(
         f"cannot call '{label}', a Python {type_name(value)}",

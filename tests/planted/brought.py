@@ -15,22 +15,27 @@ from hybridjit.frontend import (
     branches,
     guards,
     hoisting,
+    item_loops,
+    nested_results,
+    patterns,
     plain_syntax,
+    records,
     recursion,
     signature,
     subscripts,
     tail_calls,
 )
 from hybridjit.frontend.arrays import subscripts as array_subscripts
-from hybridjit.frontend.library import decompositions, legacy_random
+from hybridjit.frontend.library import decompositions, elements, legacy_random
 from hybridjit.frontend.library import python as library_python
 from hybridjit.frontend.values import Nothing
 from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.signature import Nesting, Part
-from hybridjit.runtime import brought_arrays
+from hybridjit.runtime import arguments, brought_arrays
 from tests.differential import test_brought_syntax as brought_syntax
 from tests.differential import test_decompositions as decomposed
+from tests.differential import test_float_parts as float_parts
 from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
 from tests.differential import test_structured_arrays as structured
@@ -41,6 +46,7 @@ from tests.frontend import test_tail_calls as tails
 from tests.frontend import test_tries as tries
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.runtime import test_brought_arrays as arrays_of_others
+from tests.runtime import test_outside as outside
 from tests.support.oracle import fresh
 
 
@@ -146,7 +152,57 @@ def without_step(build: Any, value: Any, place: ast.expr) -> Any:
 _slice_of = array_subscripts._slice_of  # pyright: ignore[reportPrivateUsage]
 
 
+def unguarded(case: ast.match_case, subject: Any) -> ast.expr:
+    return patterns._test(case.pattern, subject)  # pyright: ignore[reportPrivateUsage]
+
+
+def at_the_start(build: Any, owner: Any, at: Any, node: Any) -> Any:
+    return _record_at(build, owner, Const(0), node)
+
+
+_record_at = records.record_at
+
+
+def without_way(view: Any, value: Any, how: Any, node: Any) -> Any:
+    return nested_results._part(  # pyright: ignore[reportPrivateUsage]
+        nested_results.view_of(view, how.source), node
+    )
+
+
+def further_away(size: Any, is_larger: bool) -> Any:
+    return size * 2 if is_larger else size / 2
+
+
+def _neighbours() -> None:
+    float_parts.test_neighbours("float64", "uint64")
+
+
 BUGS = (
+    Bug(
+        "guards of matches are forgotten",
+        [replaced(patterns, "_test_of_case", unguarded)],
+        _syntax(syntax.matches_with_guards),
+    ),
+    Bug(
+        "every record is the first one",
+        [replaced(item_loops, "record_at", at_the_start)],
+        structured.test_as_numpy,
+    ),
+    Bug(
+        "arguments in another shape keep theirs",
+        [replaced(nested_results, "_arranged", without_way)],
+        lambda: views.test_what_is_a_view_where_strides_allow("C", None),
+    ),
+    Bug(
+        "the next number is the one after it",
+        [replaced(elements, "_beside", further_away)],
+        _neighbours,
+    ),
+    Bug(
+        "refusals name no way out",
+        [replaced(arguments, "_conversion_help", always(None))],
+        lambda: outside.test_arguments("a dict"),
+    ),
     Bug(
         "a slice that has a name forgets its step",
         [replaced(array_subscripts, "_slice_of", without_step)],
