@@ -37,8 +37,9 @@ from hybridjit.record import record
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_text, span_of
 
-# Each round can only widen types or settle branches; real scripts need two or three.
-MAX_ROUNDS = 20
+# Each round can only widen types or settle branches; most scripts need two or three. One whose
+# lists are made of lists, whose types numbers take on, needs a round for each of them.
+MAX_ROUNDS = 60
 
 
 @record

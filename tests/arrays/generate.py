@@ -13,6 +13,7 @@ statements  names, stores and updates in place that may overlap, masks, `out=`, 
 names       that stand for other arrays as loops and branches go on (`names.py`)
 idioms      of numerical code, on whole arrays and as loops, with guards and packing (`idioms.py`)
 lists       that change in loops (`lists.py`)
+brought     what people bring: computed sizes, functions, draws, classes, `match` (`brought.py`)
 
 Scripts that do not know the sizes of their arguments are called with several.
 """
@@ -24,10 +25,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tests.arrays import elements, folds, idioms, lists, names, stmts
+from tests.arrays import brought, elements, folds, idioms, lists, names, stmts
 from tests.arrays.pool import Operand, Writer
 from tests.arrays.program import Program
-from tests.arrays.script import HELPER, Script
+from tests.arrays.script import PRELUDES, Script
 from tests.arrays.style import Style
 from tests.arrays.values import alike, any_arrays, factors
 
@@ -79,6 +80,7 @@ NAMES = Style(
     late=0.1,
 )
 LISTS = Style(lists.counts, lists.LISTS, begin=lists.change_lists, counts=(0,), is_sized=False)
+BROUGHT = Style(lists.counts, brought.STEPS, begin=brought.begin, counts=(0,), is_sized=False)
 IDIOMS = Style(
     idioms.axes,
     idioms.IDIOMS,
@@ -122,7 +124,8 @@ KINDS: dict[str, tuple[Style, int]] = {
     ),
     "windows": (replace(IDIOMS, statements=(idioms.window,), counts=(1,)), 4),
     "packing": (PACKING, 3),
-    "lists": (LISTS, 2),
+    "lists": (LISTS, 1),
+    "brought": (BROUGHT, 1),
 }
 
 
@@ -153,7 +156,7 @@ def _write(choose: random.Random, style: Style, kind: str) -> Program:
     text = "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
     return Program(
         kind,
-        f"{HELPER}\n{text}" if "helper(" in text else text,
+        "".join(f"{prelude}\n" for call, prelude in PRELUDES.items() if call in text) + text,
         [replace(call, plans={name: call.plans[name] for name in used}) for call in calls],
         [result.note for result in results],
         {name: script.passed_note(name) for name in used},

@@ -31,6 +31,20 @@ HELPER = """def helper(p, q, k):
     return q, p * 2
 
 """
+CLIMB = """def climb(k):
+    return 1 if k < 2 else climb(k - 1) + climb(k - 2)
+
+"""
+PAIR = """from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    x: int
+    y: int
+
+"""
+# What stands before a script that calls it.
+PRELUDES = {"helper(": HELPER, "climb(": CLIMB, "Pair(": PAIR}
 # What an argument is known by, whatever its name stands for by now.
 _PASSED = "passed {}"
 ROUNDS = 3
@@ -224,4 +238,5 @@ class Script:
 
 
 _GLOBALS: dict[str, Any] = {"np": np}
-exec(HELPER, _GLOBALS)
+for _text in PRELUDES.values():
+    exec(_text, _GLOBALS)

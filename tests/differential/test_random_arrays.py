@@ -25,7 +25,7 @@ SLICES = {
     **{"any": (60, 5), "long": (10, 2), "selecting": (30, 5), "long, selecting": (6, 2)},
     **{"multiplying": (10, 2), "chain": (24, 2), "rows": (40, 1), "names": (24, 8)},
     **{"names among others": (24, 4), "idioms": (6, 1), "idioms among others": (10, 2)},
-    **{"windows": (16, 1), "packing": (60, 1), "lists": (24, 1)},
+    **{"windows": (16, 1), "packing": (60, 1), "lists": (24, 1), "brought": (24, 2)},
 }
 ROWS = [(kind, number) for kind, (count, _) in SLICES.items() for number in range(count)]
 # How many scripts of a hundred may use something that the language does not have.

@@ -207,7 +207,8 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
 
 def repeat_each(a: Any, repeats: Any, axis: Any = None) -> Array:
     """Each element, or each part along an axis, as often as another array says."""
-    values = np.ravel(np.asarray(a)) if axis is None else np.asarray(a)
+    is_flat = axis is not None or np.ndim(a) == 1
+    values = np.asarray(a) if is_flat else np.ravel(np.asarray(a))
     counts, along = np.asarray(repeats), 0 if axis is None else axis
     size = values.shape[along]
     if len(counts) != size and len(counts) != 1:
