@@ -130,7 +130,7 @@ def matches_tuples(a: Any, n: int) -> Any:
                 total += 100 + x
             case 2 | 7 as x, _:
                 total += 1000 * x
-            case one, two, three:
+            case one, two, three:  # pyright: ignore[reportUnnecessaryComparison]
                 total += one + two + three
             case pair:
                 total += 10_000 * pair[0]

@@ -72,4 +72,4 @@ def _module(field: str) -> ModuleType:
 def _module_for_numba(field: str) -> ModuleType:
     from numba import njit, prange  # noqa: PLC0415  # pyright: ignore
 
-    return functions_of(field, njit, prange)
+    return functions_of(field, njit, prange)  # pyright: ignore[reportUnknownArgumentType]

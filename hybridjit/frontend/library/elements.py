@@ -263,11 +263,12 @@ def nextafter(x1: Number, x2: Number, out: Any = None) -> Number:
     """The next number after x1 in the direction of x2."""
     x, towards = as_float(x1, x2), as_float(x2, x1)
     largest, smallest = np.finfo(x.dtype).max, np.finfo(x.dtype).tiny * np.finfo(x.dtype).eps
+    is_half = x.dtype == "float16"
     moved = _beside(np.absolute(x), (towards > x) == (x > 0))
     away = np.copysign(largest if np.isinf(x) else moved, x)
     found = np.copysign(smallest, towards) if x == 0 else away
     # The second, unless they are of half precision: they may be zeros with other signs.
-    same = (x if x.dtype == "float16" else towards) if x == towards else found
+    same = (x if is_half else towards) if x == towards else found
     return x + towards if np.isnan(x) | np.isnan(towards) else same
 
 
