@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy
 
+from hybridjit.scalars.builtins import BUILTINS
+
 np: Any = numpy
 Number = Any
 _LOG_2 = 0.6931471805599453
@@ -281,3 +283,71 @@ def spacing(x: Number, out: Any = None) -> Number:
     if value.dtype == "float16":
         return np.nan if np.isinf(value) else nextafter(value, np.inf) - value
     return nextafter(value, -np.inf if value < 0 else np.inf) - value
+
+
+# scipy.special
+
+_erf, _erfc, _gamma, _lgamma, _sigmoid = (
+    BUILTINS[name] for name in ("erf", "erfc", "gamma", "lgamma", "sigmoid")
+)
+
+
+def _single_or_double(x: Number) -> Number:
+    """x in the type in which scipy computes: double, unless it is single."""
+    if x.dtype.kind == "c":
+        raise NotImplementedError("it takes real numbers here", "take x.real or np.absolute(x)")
+    return x if x.dtype == "float32" else x.astype(np.float64)
+
+
+def special_erf(x: Number, out: Any = None) -> Number:
+    return _erf(_single_or_double(x))
+
+
+def special_erfc(x: Number, out: Any = None) -> Number:
+    return _erfc(_single_or_double(x))
+
+
+def special_gamma(x: Number, out: Any = None) -> Number:
+    return _gamma(_single_or_double(x))
+
+
+def special_gammaln(x: Number, out: Any = None) -> Number:
+    return _lgamma(_single_or_double(x))
+
+
+def special_expit(x: Number, out: Any = None) -> Number:
+    """1 / (1 + exp(-x))."""
+    return _sigmoid(_single_or_double(x))
+
+
+def special_logit(x: Number, out: Any = None) -> Number:
+    """log(x / (1 - x))."""
+    wide = _single_or_double(x)
+    return np.log(wide) - np.log1p(-wide)
+
+
+def special_ndtr(x: Number, out: Any = None) -> Number:
+    """The area below the bell curve up to x."""
+    return 0.5 * _erfc(_single_or_double(x) * -0.7071067811865476)
+
+
+def special_xlogy(x1: Number, x2: Number, out: Any = None) -> Number:
+    """x1 * log(x2), and 0 if x1 is."""
+    x, y = _single_or_double(as_float(x1, x2)), _single_or_double(as_float(x2, x1))
+    return 0 * x if (x == 0) & ~np.isnan(y) else x * np.log(y)
+
+
+def special_log1p(x: Number, out: Any = None) -> Number:
+    return np.log1p(_single_or_double(x))
+
+
+def special_expm1(x: Number, out: Any = None) -> Number:
+    return np.expm1(_single_or_double(x))
+
+
+def special_exp2(x: Number, out: Any = None) -> Number:
+    return np.exp2(_single_or_double(x))
+
+
+def special_cbrt(x: Number, out: Any = None) -> Number:
+    return np.cbrt(_single_or_double(x))

@@ -49,6 +49,11 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np.linalg, "decompositions", ("eigvals", "lstsq", "pinv")),
     (np.linalg, "norms", ("norm", "matrix_power", "multi_dot")),
 )
+# Functions of scipy.special.
+SPECIAL_NAMES = (
+    *("erf", "erfc", "gamma", "gammaln", "expit", "logit", "ndtr", "xlogy", "log1p", "expm1"),
+    *("exp2", "cbrt"),
+)
 # A function that this version of NumPy does not have is left out.
 _PREFIXES = {id(np): ("",), id(np.fft): ("fft.",), id(np.linalg): ("linalg.",)}
 LIBRARY_NAMES: tuple[str, ...] = tuple(

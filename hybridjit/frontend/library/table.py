@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from types import FunctionType
 
-from hybridjit.frontend.library.names import FILES
+import numpy as np
+
+from hybridjit.frontend.library.names import FILES, SPECIAL_NAMES
 
 # By identity; a function that this version of NumPy does not have is left out.
 _PLACES: dict[int, tuple[str, str]] = {
@@ -24,8 +27,18 @@ WITH_WHERE = {"mean": "mean_where", "var": "var_where", "std": "std_where"}
 
 def find_in_library(value: object) -> FunctionType | None:
     """The function that stands for one of NumPy or Python."""
-    place = _PLACES.get(id(value))
+    place = place_of(value)
     return None if place is None else _function(*place)
+
+
+def place_of(value: object) -> tuple[str, str] | None:
+    """The file and the name of the function that stands for another."""
+    if isinstance(value, np.ufunc) and value.__name__ in SPECIAL_NAMES:
+        # Nobody has a function of scipy who has not loaded it.
+        special = sys.modules.get("scipy.special")
+        if getattr(special, value.__name__, None) is value:
+            return "elements", f"special_{value.__name__}"
+    return _PLACES.get(id(value))
 
 
 def with_where(name: str) -> FunctionType:
@@ -35,7 +48,7 @@ def with_where(name: str) -> FunctionType:
 
 def is_elementwise(value: object) -> bool:
     """True for functions of numbers, which are applied to each element of an array."""
-    return _PLACES.get(id(value), ("", ""))[0] == "elements"
+    return (place_of(value) or ("", ""))[0] == "elements"
 
 
 def is_in_library(file: str) -> bool:

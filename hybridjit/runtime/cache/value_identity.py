@@ -21,6 +21,7 @@ from hybridjit.frontend.captures import (
     has_plain_attributes,
     language_name,
 )
+from hybridjit.frontend.library.table import place_of
 from hybridjit.ir.dtype import find_dtype
 from hybridjit.runtime.cache.entry import Json
 from hybridjit.scalars.builtins import ElementTypeObject, find_element_type
@@ -99,6 +100,9 @@ class Identifier:
             # What the script reads of it is identified by itself.
             name = value.name if isinstance(value, Enum) else None
             return ["owner", cls.__module__, cls.__qualname__, name]
+        place = place_of(value) if cls is np.ufunc else None
+        if place is not None:
+            return ["library", *place]
         function = getattr(value, "__hybrid_function__", value)
         if type(function) is FunctionType:
             is_elementwise: bool = getattr(value, "__hybrid_elementwise__", False)
