@@ -33,11 +33,12 @@ def find_in_library(value: object) -> FunctionType | None:
 
 def place_of(value: object) -> tuple[str, str] | None:
     """The file and the name of the function that stands for another."""
-    if isinstance(value, np.ufunc) and value.__name__ in SPECIAL_NAMES:
+    name = str(getattr(value, "__name__", "")) if isinstance(value, np.ufunc) else ""
+    if name in SPECIAL_NAMES:
         # Nobody has a function of scipy who has not loaded it.
         special = sys.modules.get("scipy.special")
-        if getattr(special, value.__name__, None) is value:
-            return "elements", f"special_{value.__name__}"
+        if getattr(special, name, None) is value:
+            return "elements", f"special_{name}"
     return _PLACES.get(id(value))
 
 
