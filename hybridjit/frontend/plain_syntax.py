@@ -92,11 +92,28 @@ def _set_by_choice(func: ast.FunctionDef) -> set[ast.stmt]:
 
 
 def _may_be_none(stmt: ast.stmt) -> bool:
+    """True for `x = None if c else k + 1`: None, or what looks like a number."""
     match stmt:
-        case ast.Assign([ast.Name()], ast.IfExp(_, then, otherwise)):
-            return any(isinstance(x, ast.Constant) and x.value is None for x in (then, otherwise))
+        case ast.Assign([ast.Name()], ast.IfExp(test, then, otherwise)):
+            sides = [side for side in (then, otherwise) if not _is_none(side)]
+            is_known = isinstance(test, ast.Compare) and any(map(_is_none, test.comparators))
+            return len(sides) == 1 and not is_known and _looks_like_a_number(sides[0])
         case _:
             return False
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _looks_like_a_number(node: ast.expr) -> bool:
+    """Arrays in another shape may be copies: a name that is given one in a branch is refused."""
+    calls = (inner for inner in nodes_of(node) if isinstance(inner, (ast.Call, ast.Attribute)))
+    return all(isinstance(call, ast.Call) and _gives_number(call) for call in calls)
+
+
+def _gives_number(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("len", "int", "float", "abs")
 
 
 def _reads_itself(node: ast.AST) -> list[str]:

@@ -307,6 +307,18 @@ def test_imports_inside() -> None:
     assert_agree(script_from_text(text), [np.arange(3.0) + 0.5, 2])
 
 
+def test_arrays_or_none_stay_expressions() -> None:
+    """What is given, in another shape, or nothing: known while the script is compiled."""
+    text = """def f(a, w):
+    flat = None if w is None else np.ravel(w)
+    part = a[1:] if w is not None else None
+    return a.sum() if flat is None else (flat * 2).sum() + part.sum()
+"""
+    kernel = script_from_text(text, {"np": np})
+    for w in (None, np.arange(6.0).reshape(2, 3)):
+        assert kernel(np.arange(3.0), w) == kernel.py_func(np.arange(3.0), w)
+
+
 def test_patterns_that_are_not_known() -> None:
     texts = ("[x, *rest]", "int()", '{"x": 1}', "(1, x) | (x, 1)")
     for pattern in texts:
