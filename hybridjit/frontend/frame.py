@@ -211,6 +211,8 @@ class Unit:
     captured_arrays: dict[tuple[int, str], tuple[object, ConstantArray]] = field(
         default_factory=dict[tuple[int, str], tuple[object, ConstantArray]]
     )
+    # The arrays that hold items of parameters, by the ids of the tuples: these live as long.
+    item_arrays: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
     # Results, by their position, that are not the same array on every path, as far as is known:

@@ -125,7 +125,8 @@ def _inline_library(
     arguments: dict[ast.arg, Value],
     call: _Call,
 ) -> Value:
-    """A function of NumPy: what it takes as `out` is where its result is put."""
+    """A function of NumPy or Python: what it takes as `out` is where its result is put."""
+    is_of_numbers = any(_is_of_python(arg, value) for arg, value in arguments.items())
     arguments = {
         arg: without_list(build, value, call.node)
         if called.is_elementwise or _is_array(arg, value)
@@ -139,6 +140,8 @@ def _inline_library(
     result = _inline_elements(build, called, arguments, call)
     for target in given.values():
         result = store_in(build, target, result, node, node)
+    if is_of_numbers and isinstance(result, Scalar):  # an array of the items has types of NumPy
+        return Scalar(result.expr, ScalarType(result.type.dtype, weak=True))
     return result
 
 
@@ -417,6 +420,12 @@ def _is_array(arg: ast.arg, value: Value) -> bool:
     """True if a function of the library says that a parameter is an array, or may be one."""
     kind = "" if arg.annotation is None else ast.unparse(arg.annotation)
     return kind.startswith("Array") or (kind == "Sequence" and isinstance(value, Items))
+
+
+def _is_of_python(arg: ast.arg, value: Value) -> bool:
+    """True for a tuple or list of Python's numbers, given to a function that takes such."""
+    is_sequence = arg.annotation is not None and ast.unparse(arg.annotation) == "Sequence"
+    return is_sequence and isinstance(value, Items) and all(map(_is_weak, value.items))
 
 
 def _is_weak(value: Value) -> bool:

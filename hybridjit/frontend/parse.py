@@ -21,6 +21,7 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.drop_asserts import drop_asserts
 from hybridjit.frontend.frame import Frame
 from hybridjit.frontend.inline import annotations_in
+from hybridjit.frontend.item_arrays import keep_indexed_items
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE
 from hybridjit.frontend.options import printed_options
@@ -123,6 +124,7 @@ def _run(build: Builder) -> dict[Buffer, tuple[Expr, ...]] | None:
     unit, results = build.unit, build.signature
     node = build.root.node
     bind_parameters(build, node)
+    keep_indexed_items(build, node)
     borrow_state(build)
     goes_on = build.run_block(node.body)
     if goes_on:

@@ -30,6 +30,7 @@ from hybridjit.frontend.arrays.subscripts import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
+from hybridjit.frontend.item_arrays import item_at
 from hybridjit.frontend.list_methods import LIST_METHODS, SEARCHES, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.records import (
@@ -212,10 +213,14 @@ def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
         return _nested_item(build, owner, node, node.slice.elts)
     if isinstance(node.slice, ast.Slice):
         return Items(items[_static_slice(build, node.slice)], owner.is_list)
-    position = build.scalar(node.slice, "an index").constant
+    number = build.scalar(node.slice, "an index")
+    position = number.constant
     if not isinstance(position, int) and owner.origin is not None and items:
         raise grow(build, owner, node)
     if not isinstance(position, int):
+        chosen = item_at(build, owner, number, node)
+        if chosen is not None:
+            return chosen
         raise build.mismatch(
             "the index of a tuple must be known when the script is compiled",
             node.slice,

@@ -1,0 +1,86 @@
+"""Items of tuples and lists of numbers that are chosen when the script runs, as in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import TypeMismatch, hybrid
+from tests.frontend.from_text import script_from_text
+from tests.support.oracle import (
+    assert_same_outcome,
+    run_interpreted,
+    run_native,
+    run_once,
+    run_plain,
+)
+
+HELPERS = """
+def chosen(xs, i):
+    return xs[i] + 1
+"""
+BODIES = {
+    "item": "return xs[i]",
+    "from_the_end": "return xs[-i]",
+    "computed": "return xs[(i * 7 + 1) % len(xs)]",
+    "in_a_loop": "s = 0.0\nfor k in range(len(xs)):\n    s += xs[k] * k\nreturn s",
+    "backwards": "s = 0\nfor k in range(len(xs) - 1, -1, -1):\n    s = s * 3 + xs[k]\nreturn s",
+    "in_a_helper": "return chosen(xs, i)",
+    "of_a_local": "t = (xs[0], xs[1] * 2, 7)\nreturn t[i % 3]",
+    "of_constants": "return (3, 1, 4, 1, 5)[i % 5] * xs[0]",
+    "may_fail": "try:\n    return xs[i + 1]\nexcept IndexError:\n    return xs[0]",
+    "by_items": "s = 0\nfor k in (0, i, 1):\n    s += xs[k]\nreturn s",
+    "sums": "return sum(xs) / len(xs), sum(xs, 10), max(xs), min(xs)",
+    "of_a_row": "a = np.zeros(3, 'float32')\na[i % 3] = xs[i % 2]\nreturn a * sum(xs)",
+}
+LISTS = ([1, 2, 3], [1.5, -2.0, 0.25, 8.0], (7, 9), [True, False, True])
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_as_in_python(name: str) -> None:
+    body = BODIES[name].replace("\n", "\n    ")
+    kernel = script_from_text(f"{HELPERS}\ndef f(xs, i):\n    {body}\n", {"np": np})
+    for xs in LISTS:
+        for i in (0, 1, len(xs) - 1):
+            wanted = run_once(run_plain, kernel, [xs, i])
+            found = run_once(run_interpreted, kernel, [xs, i])
+            assert_same_outcome(found, wanted, joined=True)
+            assert_same_outcome(run_once(run_native, kernel, [xs, i]), wanted, joined=True)
+
+
+@hybrid.script
+def item(xs: Any, i: Any) -> Any:
+    return xs[i]
+
+
+def test_an_index_outside_is_an_error() -> None:
+    for i in (3, -4, 10**12):
+        with pytest.raises(IndexError, match=f"index {i} is out of bounds"):
+            item([1, 2, 3], i)
+
+
+def test_types_of_items_stay() -> None:
+    assert item([np.float32(1), np.float32(2)], 1).dtype == np.float32
+    assert type(item([1, 2], 1)) is int
+    assert type(item([1j, 2.0], 1)) is complex
+
+
+def test_a_thousand_items_are_stored_once() -> None:
+    @hybrid.script
+    def total(xs: Any) -> Any:
+        s = 0.0
+        for i in range(len(xs)):
+            s += xs[i]
+        return s
+
+    numbers = [float(i) for i in range(1000)]
+    assert total(numbers) == sum(numbers)
+    text = str(total.prim_func(numbers))
+    assert text.index("xs[999] =") < text.index("for i in")
+
+
+def test_items_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(TypeMismatch, match="the index of a tuple must be known"):
+        item([np.ones(2), np.ones(2)], 1)
