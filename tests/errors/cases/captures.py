@@ -165,18 +165,6 @@ def mixed_list(a):
 
 
 @cases.wrong(TypeMismatch, VECTOR)
-def captured_list_by_variable(a):
-    for i in range(2):
-        a[i] = LIST[i]
-
-
-@cases.right(VECTOR, code="for k in const_range(len(LIST)):")
-def captured_list_by_variable(a):
-    for k in const_range(len(LIST)):
-        a[k] = LIST[k]
-
-
-@cases.wrong(TypeMismatch, VECTOR)
 def captured_none(a):
     a[0] = LIMIT
 

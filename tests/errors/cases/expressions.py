@@ -262,17 +262,17 @@ def number_index(a):
 
 @cases.wrong(TypeMismatch, VECTOR, 1)
 def tuple_index_unknown(a, n):
-    t = (1.0, 2.0, 3.0)
-    return t[n]
+    t = (a, a[1:])
+    return t[n][0]
 
 
 @cases.right(VECTOR, 1, code="for k in const_range(len(t)):")
 def tuple_index_unknown(a, n):
-    t = (1.0, 2.0, 3.0)
-    found = 0.0
+    t = (a, a[1:])
+    found = a[0]
     for k in const_range(len(t)):
         if k == n:
-            found = t[k]
+            found = t[k][0]
     return found
 
 
