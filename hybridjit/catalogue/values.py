@@ -163,17 +163,18 @@ can be told which memory is meant; where it depends on the way that was taken, c
 """,
         wrong="""
 @hybrid.script
-def squared(a):
-    return a.reshape(2, 2)
+def marked(a):
+    m = a.reshape(2, 2)
+    m[0, 1] = 1
 
-squared(np.zeros(4))
+marked(np.zeros(4))
 """,
         right="""
 @hybrid.script
-def squared(a):
-    return a.reshape(2, 2).copy()
+def marked(a):
+    a[1] = 1
 
-squared(np.zeros(4))
+marked(np.zeros(4))
 """,
         says=(
             "another view of the elements",
