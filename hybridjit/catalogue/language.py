@@ -314,22 +314,22 @@ first_large(np.ones(3))
         "HJ110",
         "something must be known when the script is compiled",
         """
-Bounds of `const_range`, indices of tuples and options are needed before the script runs:
+Bounds of `const_range`, indices of tuples of arrays and options are needed before the script runs:
 constants, shapes and captured values are known then, arguments and elements are not.
 """,
         wrong="""
 @hybrid.script
-def item(n):
-    return (1, 2.5)[n]
+def first(a, b, n):
+    return (a, b)[n][0]
 
-item(0)
+first(np.ones(2), np.zeros(2), 0)
 """,
         right="""
 @hybrid.script
-def item(n):
-    return 1.0 if n == 0 else 2.5
+def first(a, b, n):
+    return a[0] if n == 0 else b[0]
 
-item(0)
+first(np.ones(2), np.zeros(2), 0)
 """,
         says=("must be known when the script is compiled", "known only when the script runs"),
     ),
