@@ -243,6 +243,7 @@ swapped(1, 2)
             "unpacking is not supported",
             "assign to an item of",
             "its items are",
+            "a list that comes from outside",
         ),
     ),
     Entry(

@@ -100,7 +100,7 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             assert isinstance(scalar.expr, Var)
             build.signature.params.append(ScalarParam(scalar.expr, type.weak))
             return scalar
-        case TupleSpec(items, fields, records):
+        case TupleSpec(items, fields, records, is_list):
             names = range(len(items)) if fields is None else fields
             parts = (
                 _parameter(build, f"{name}_{part}", item, span)
@@ -108,7 +108,7 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             )
             if records is not None:
                 return Records(fields or (), tuple(parts), records)
-            return Items(tuple(parts), fields=fields)
+            return Items(tuple(parts), is_list, fields=fields)
         case ConstantSpec(value):
             return lift(value)
 

@@ -149,7 +149,8 @@ def _spec(name: str, value: object) -> Spec:
         names = field_names(value)
         if names is not None:
             return _record_spec(name, value, names)
-        return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
+        items = tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value))
+        return TupleSpec(items, is_list=isinstance(value, list))
     if is_generator(value):
         check_generator(name, value)
         return GeneratorSpec()

@@ -49,8 +49,11 @@ class TupleSpec:
     items: tuple[Spec, ...]
     fields: tuple[str, ...] | None = None
     records: int | None = None
+    is_list: bool = False
 
     def __str__(self) -> str:
+        if self.is_list:
+            return f"[{', '.join(str(item) for item in self.items)}]"
         if self.fields is not None:
             named = zip(self.fields, self.items, strict=True)
             return f"({', '.join(f'{name}={item}' for name, item in named)})"

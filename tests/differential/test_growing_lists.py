@@ -426,8 +426,10 @@ def test_a_list_from_outside_is_not_changed() -> None:
         given.append(1)
         return len(given)
 
-    with pytest.raises(ParseError, match="its items are fixed"):
+    with pytest.raises(ParseError, match="comes from outside of the script"):
         f([1, 2])
+    with pytest.raises(ParseError, match="its items are fixed"):
+        f((1, 2))
 
 
 # memory

@@ -32,6 +32,8 @@ BODIES = {
     "of_constants": "return (3, 1, 4, 1, 5)[i % 5] * xs[0]",
     "may_fail": "try:\n    return xs[i + 1]\nexcept IndexError:\n    return xs[0]",
     "by_items": "s = 0\nfor k in (0, i, 1):\n    s += xs[k]\nreturn s",
+    "returned": "return xs",
+    "returned_with_more": "return (xs, [xs, i], xs[1:])",
     "sums": "return sum(xs) / len(xs), sum(xs, 10), max(xs), min(xs)",
     "of_a_row": "a = np.zeros(3, 'float32')\na[i % 3] = xs[i % 2]\nreturn a * sum(xs)",
 }
@@ -84,3 +86,17 @@ def test_a_thousand_items_are_stored_once() -> None:
 def test_items_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(TypeMismatch, match="the index of a tuple must be known"):
         item([np.ones(2), np.ones(2)], 1)
+
+
+@hybrid.script
+def same(xs: Any) -> Any:
+    return xs
+
+
+def test_lists_and_tuples_are_told_apart() -> None:
+    for xs in ([1, 2], (1, 2), [[1.5], (2, 3)], ([1], [2, 3]), [np.float32(2)]):
+        for _ in range(3):
+            found = same(xs)
+            assert found == xs
+            assert type(found) is type(xs)
+            assert [type(item) for item in found] == [type(item) for item in xs]

@@ -78,7 +78,10 @@ def split(a: Array) -> Array:
         (ml_dtypes.bfloat16(1), ScalarSpec(ScalarType(BFLOAT16))),
         (np.zeros((2, 3), np.int32), ArraySpec(INT32, (2, 3))),
         (np.zeros((), np.int32), ArraySpec(INT32, ())),
-        ([1, (2.0,)], TupleSpec((ScalarSpec(WEAK_INT), TupleSpec((ScalarSpec(WEAK_FLOAT),))))),
+        (
+            [1, (2.0,)],
+            TupleSpec((ScalarSpec(WEAK_INT), TupleSpec((ScalarSpec(WEAK_FLOAT),))), is_list=True),
+        ),
         ("add", ConstantSpec("add")),
         (None, ConstantSpec(None)),
         (np.float32, ConstantSpec(np.float32)),
@@ -100,7 +103,7 @@ def test_a_type_may_stand_for_an_argument() -> None:
 
 def test_types_may_stand_for_the_items_of_a_tuple() -> None:
     vector = ArraySpec(FLOAT32, (8,))
-    assert spec_of_argument("a", [float32[8], 1]) == TupleSpec((vector, ScalarSpec(WEAK_INT)))
+    assert spec_of_argument("a", (float32[8], 1)) == TupleSpec((vector, ScalarSpec(WEAK_INT)))
 
 
 def test_a_size_may_be_an_integer_of_numpy() -> None:

@@ -159,7 +159,8 @@ def _is_raised_by_script(error: Exception) -> bool:
 def _converted(expected: Any, actual: Any) -> Any:
     """`expected` with each scalar in the type of its counterpart, if that is a wider one."""
     if isinstance(expected, _SEQUENCE) and isinstance(actual, _SEQUENCE):
-        return tuple(_converted(*pair) for pair in zip(expected, actual, strict=True))
+        items = [_converted(*pair) for pair in zip(expected, actual, strict=True)]
+        return items if isinstance(expected, list) else tuple(items)
     if not (isinstance(actual, _SCALAR) and isinstance(expected, _SCALAR)):
         return expected
     return type(actual)(expected)

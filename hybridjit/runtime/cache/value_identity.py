@@ -62,8 +62,9 @@ class Identifier:
                 return ["array", dtype.name, shape]
             case ScalarSpec(type):
                 return ["number", type.dtype.name, type.weak]
-            case TupleSpec(items, fields, records):
-                return ["tuple", [self.of_spec(item) for item in items], fields, records]
+            case TupleSpec(items, fields, records, is_list):
+                kind = "list" if is_list else "tuple"
+                return [kind, [self.of_spec(item) for item in items], fields, records]
             case GeneratorSpec():
                 return ["generator"]
             case ConstantSpec(value):
