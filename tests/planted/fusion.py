@@ -17,14 +17,17 @@ from hybridjit.analysis import order as array_order
 from hybridjit.analysis.distances import Order
 from hybridjit.arith import ranges as array_ranges
 from hybridjit.frontend.arrays import memory as array_memory
+from hybridjit.ir.expr import const
 from hybridjit.lowering import plan_storage
 from hybridjit.schedule.arrays import contract as fuse_contract
 from hybridjit.schedule.arrays import epilogue as fuse_epilogue
 from hybridjit.schedule.arrays import fusion, reduce_in_lanes
 from hybridjit.schedule.arrays import inline as fuse_inline
 from hybridjit.schedule.arrays import merge as fuse_merge
+from hybridjit.schedule.arrays import unpack as fuse_unpack
 from tests.arrays.check import Refused, check_program
 from tests.arrays.generate import make_program
+from tests.optimize import test_unpack as unpacked
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.support.array_results import assert_agree
 from tests.support.optimized import run_optimized
@@ -158,11 +161,31 @@ def nothing_is_written_after_an_error() -> None:
     assert (c == 1).all()
 
 
+def counted_otherwise(a: Any, b: Any) -> Any:
+    """Fewer elements are packed than were counted; the others are zero."""
+    values = np.zeros(np.sum(a > -1))
+    mask = b > 0.5
+    at = 0
+    for i in range(mask.shape[0]):
+        if mask[i]:
+            values[at] = b[i]
+            at += 1
+    return values.min()
+
+
 # -- bugs ------------------------------------------------------------------------------------------
 
 
 def all_before(_: Any, stmts: Any, first: int, second: int) -> Any:
     return stmts[first + 1 : second], []
+
+
+def place_of_the_loop(_: Any, stmts: Any, packed: Any) -> int:
+    return stmts.index(packed.loop)
+
+
+def nothing(_: Any, dtype: Any) -> Any:
+    return const(0, dtype)
 
 
 BUGS = (
@@ -235,6 +258,21 @@ BUGS = (
         "zeros that are needed",
         [replaced(plan_storage, "prove_sets_all", always(True))],
         _on_used_memory(agrees(partly_set, RNG.random(4000))),
+    ),
+    Bug(
+        "what was packed is written meanwhile",
+        [replaced(fuse_unpack, "_sources_stay", always(True))],
+        agrees(unpacked.source_changes, *unpacked.arguments(33)),
+    ),
+    Bug(
+        "others are packed than were counted",
+        [replaced(fuse_unpack, "_find_counter", place_of_the_loop)],
+        agrees(counted_otherwise, *unpacked.arguments(33)),
+    ),
+    Bug(
+        "what is left out of a product counts",
+        [replaced(fuse_unpack, "find_identity", nothing)],
+        agrees(unpacked.product, 2 * LARGE[:33], LARGE[:33] + 0.5),
     ),
     Bug(
         "random chains: sources",

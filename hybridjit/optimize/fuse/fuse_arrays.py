@@ -26,6 +26,7 @@ from hybridjit.optimize.fuse.cost import fits_cache
 from hybridjit.optimize.fuse.inline import inline
 from hybridjit.optimize.fuse.merge import merge
 from hybridjit.optimize.fuse.reasons import explain
+from hybridjit.optimize.fuse.unpack import unpack
 from hybridjit.schedule.arrays.contract import contract
 from hybridjit.schedule.arrays.epilogue import find_epilogue, make_epilogue
 from hybridjit.schedule.arrays.fusion import Fusion
@@ -38,7 +39,7 @@ FAR_APART = "the statements that write and read it are far apart"
 
 def fuse_arrays(body: Stmt, fusion: Fusion, target: Target, decisions: Decisions) -> Stmt:
     """`body` with fewer arrays and fewer loops; the same object if nothing can be done."""
-    if not fusion.temporaries:
+    if not any(isinstance(stmt, Allocate) for stmt in walk_stmts(body)):
         return body
     return _fuse(fusion, target, decisions, body)
 
@@ -116,6 +117,9 @@ def _fuse_window(
     def own_arrays() -> list[Buffer]:
         return [buffer for buffer in fusion.own_arrays(stmts) if buffer not in shared]
 
+    for allocation in [stmt for stmt in stmts if isinstance(stmt, Allocate)]:
+        unpacked = unpack(fusion, stmts, allocation, decisions)
+        stmts = stmts if unpacked is None else unpacked
     for again in (False, True):
         if decisions.is_over:
             return stmts

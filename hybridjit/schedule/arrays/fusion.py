@@ -61,6 +61,12 @@ class Fusion:
         temporaries = set(find_temporaries(body, ranges))
         return Fusion(temporaries, loops, func.buffers, ranges, spans=spans)
 
+    def add_loop(self, var: Var, stop: Expr) -> None:
+        """A new loop over the elements of an array, from 0 to `stop`."""
+        self.loops = {*self.loops, var}
+        self.ranges = self.ranges.inside([var], [stop])
+        self.faults = Faults(self.loops, self.ranges)
+
     def fault(self, stmt: Stmt) -> Fault:
         """When a statement may fail."""
         found = self._found_faults.get(stmt)

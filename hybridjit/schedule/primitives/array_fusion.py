@@ -19,6 +19,7 @@ from hybridjit.schedule.arrays.inline import find_elements, make_inline, may_inl
 from hybridjit.schedule.arrays.merge import find_merge
 from hybridjit.schedule.arrays.plain import Plain, stored_in
 from hybridjit.schedule.arrays.store_once import make_store_once, uses_own_elements
+from hybridjit.schedule.arrays.unpack import find_packed, make_unpacked
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.refusal import refuse
 
@@ -30,10 +31,19 @@ def find_inlined(func: PrimFunc, block_name: str) -> PrimFunc | None:
     if allocation is None:
         return None
     stmts = plain.list_with(allocation)
+    if allocation.buffer not in plain.fusion.temporaries:
+        return _find_unpacked(plain, stmts, allocation)
     elements = find_elements(plain.fusion, stmts, allocation)
     if elements is None or not may_inline(plain.fusion, stmts, elements):
         return None
     return plain.with_list(allocation, make_inline(plain.fusion, stmts, elements))
+
+
+def _find_unpacked(plain: Plain, stmts: list[Stmt], allocation: Allocate) -> PrimFunc | None:
+    """The function without an array of computed size, of which only the elements are folded."""
+    packed = find_packed(plain.fusion, stmts, allocation)
+    made = None if packed is None else make_unpacked(plain.fusion, stmts, packed)
+    return None if made is None else plain.with_list(allocation, made)
 
 
 def find_merged(func: PrimFunc, first: Var, second: Var) -> PrimFunc | None:
@@ -117,8 +127,6 @@ def _find_store_obstacle(
 
 
 def _allocation_of(plain: Plain, func: PrimFunc, block_name: str) -> Allocate | None:
-    """Where the one array is made that a block stores to, if that can be left out."""
+    """Where the one array is made that a block stores to."""
     stored = stored_in(the_block(func, block_name))
-    if len(stored) != 1 or stored[0] not in plain.fusion.temporaries:
-        return None
-    return plain.find_allocation(stored[0])
+    return plain.find_allocation(stored[0]) if len(stored) == 1 else None
