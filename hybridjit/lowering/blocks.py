@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Var
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lowering.chunks import make_parallel
 
 # Enough for the threads to share evenly, each long enough for rows that run side by side.
@@ -26,10 +25,10 @@ _BLOCKS, _ROWS = 64, 8
 _COLUMNS = 512
 
 
-def make_blocks(loop: For, nest: Nest | None = None, *, multiple: int = 1) -> Stmt:
+def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stmt:
     """`loop`, of a constant step, in blocks of a `multiple` of iterations.
 
-    With `nest`, blocks go around a whole nest that the loop is in.
+    With `nest`, blocks go around a whole loop that it is in.
     """
     trips = loop_extent(loop)
     least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
@@ -53,7 +52,7 @@ def _goes_along_rows(loop: For) -> bool:
     return any(access.indices and access.indices[-1] is loop.var for access in accesses)
 
 
-def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
+def _blocked(loop: For, nest: For | None, counts: tuple[Expr, Expr, Expr]) -> For:
     """Blocks of `counts`: the iterations, those of a block, and how many blocks there are."""
     block = Var("block")
     trips, size, blocks = counts
@@ -67,11 +66,18 @@ def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> F
     else:
         start = simplify(loop.start + first * loop.step)
         inner = dataclasses.replace(each, start=start, stop=simplify(start + length * loop.step))
-    body: Stmt = inner
-    if nest is not None:
-        loops = tuple(inner if other is loop else other for other in nest.loops)
-        body = Nest(loops, nest.body).over(nest.body)
+    body = inner if nest is None else _Exchange(loop, inner).rewrite(nest)
     outer = For(block, Const(0), blocks, Const(1), body, annotations=loop.hints, span=loop.span)
     if loop.kind is not LoopKind.PARALLEL:
         return make_parallel(outer)
     return dataclasses.replace(outer, kind=loop.kind, annotations=loop.annotations)
+
+
+class _Exchange(StmtMutator):
+    """Put a loop in the place of another one."""
+
+    def __init__(self, old: For, new: For) -> None:
+        self.old, self.new = old, new
+
+    def rewrite_For(self, node: For) -> Stmt:
+        return self.new if node is self.old else self.generic(node)

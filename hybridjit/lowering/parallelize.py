@@ -127,7 +127,7 @@ class _Parallelize(StmtMutator):
         if node.kind.is_concurrent:
             return node
         if _is_wanted_inside(node):
-            return self._inside(node)
+            return self._across(node) or self._inside(node)
         extent = loop_extent(node)
         if extent is not None and extent < _FEW:
             inner = self._inside(node)
@@ -162,9 +162,10 @@ class _Parallelize(StmtMutator):
 
         No iteration may fail: another error might come first.
         """
-        nest = Nest.of(loop)
-        inner = nest.loops[1:]
-        if not inner or not self._is_worth_it(loop) or not is_plain(loop):
+        nest = _nest_of(loop)
+        wanted = [each for each in nest.loops[1:] if each.hint(ON_THREADS)]
+        inner = wanted or nest.loops[1:]
+        if not inner or not (wanted or self._is_worth_it(loop)) or not is_plain(loop):
             return None
         independence = Independence.at(self.func, tuple(self.scope))
         for each in inner:
@@ -173,7 +174,7 @@ class _Parallelize(StmtMutator):
             if has_own_bounds(each, nest) and independence.prove_independent_along(
                 nest.loops, each, nest.body
             ):
-                return make_versions(loop, make_blocks(each, nest))
+                return make_versions(loop, make_blocks(each, loop))
         return None
 
     def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
@@ -242,9 +243,40 @@ def has_long_iterations(loop: For) -> bool:
     return not isinstance(work, Const) or int(work.value.real) >= MIN_SINGLE
 
 
+def _nest_of(loop: For) -> Nest:
+    """The loops from `loop` on inwards, and what they run: names that stand between them, too.
+
+    for k in range(0, n, 4):                 for k in range(0, n, 4):
+        x = a[k]                      -->        for i in range(m):
+        for i in range(m):                           x = a[k]
+            y[i] += x * b[k, i]                      y[i] += x * b[k, i]
+    """
+    loops: list[For] = []
+    names: list[Let] = []
+    body: Stmt = loop
+    while True:
+        match body:
+            case For() if _is_stepping(body):
+                loops.append(body)
+                body = body.body
+            case Seq((*lets, For() as inner)) if all(isinstance(each, Let) for each in lets):
+                names += [each for each in lets if isinstance(each, Let)]
+                body = inner
+            case _:
+                return Nest(tuple(loops), seq(*names, body))
+
+
+def _is_stepping(loop: For) -> bool:
+    """True for a loop of a constant step whose bounds can be computed anywhere in scope."""
+    bounds = (loop.start, loop.stop)
+    is_free = loop.kind is LoopKind.SERIAL and not loop.has_own_annotations
+    return is_free and isinstance(loop.step, Const) and all(map(is_total, bounds))
+
+
 def has_own_bounds(loop: For, nest: Nest) -> bool:
     """True if a loop has several iterations, the same ones all over the nest around it."""
-    variables = {each.var for each in nest.loops}
+    names = {node.var for node in walk(nest.body) if isinstance(node, Let)}
+    variables = names.union(each.var for each in nest.loops)
     nodes = (node for bound in (loop.start, loop.stop) for node in walk(bound))
     return loop_extent(loop) not in (0, 1) and not any(node in variables for node in nodes)
 

@@ -78,7 +78,8 @@ class KindSteps(State):
                 body(i)                         body(i)
 
         For functions that ask for threads (`parallel=True`). Unlike `parallel` it is proved when
-        the program is compiled, which puts sums, histograms and blocks in order for threads; with
+        the program is compiled, which puts sums, histograms and blocks in order for threads. Where
+        loops around it allow that, blocks of it go around them: threads are woken up once. With
         `if_possible` as in `in_lanes`, and there need not be one loop of that name: steps on
         products make others for other sizes.
 

@@ -443,7 +443,7 @@ def test_hints_are_edited() -> None:
 
     text = rows_on_threads.with_schedule(by_hand).inspect("lowered", a)
     assert "vectorize" not in text
-    assert text.index("for i in range") < text.index("parallel(")
+    assert text.index("in parallel(") < text.index("for i in range") < text.index("for j")
     np.testing.assert_array_equal(rows_on_threads.with_schedule(by_hand)(a), a * 2 + 1)
 
 

@@ -36,6 +36,7 @@ from hybridjit.lowering import (
     split_selections,
 )
 from hybridjit.runtime import pool as runtime_pool
+from tests.lowering import test_blocks_of_columns as columns
 from tests.lowering import test_hand_out_blocks as lanes_on_threads
 from tests.lowering import test_parallelize as automatic
 from tests.planted.bugs import Bug, Check, always, replaced
@@ -323,6 +324,16 @@ BUGS = (
         "blocks of lanes are taken for all of the loop",
         [replaced(hand_out_blocks, "make_blocks", first_block_only)],
         blocks_of_lanes,
+    ),
+    Bug(
+        "blocks of columns that read each other",
+        [replaced(Independence, "prove_independent_along", always(True))],
+        lambda: columns.test_values_do_not_depend_on_the_threads(columns.read_back),
+    ),
+    Bug(
+        "bounds that are names of the nest",
+        [replaced(parallelize, "has_own_bounds", always(True))],
+        lambda: columns.test_values_do_not_depend_on_the_threads(columns.triangle),
     ),
     Bug(
         "floats are added in any order",
