@@ -113,10 +113,9 @@ def log1p(x: Real) -> Real:
     y = log1p_of_pair(x, x.of(0.0))
     if x.scope.fills_register(x.format):
         return avx512.mend(y.with_sign_of(x), x + 1.0, SPECIAL)
+    y = where(x.is_normal(), y, x)  # zeros keep their sign, infinity and NaN are what they were
     y = where(x.equals(-1.0), x.of(-math.inf), y)
-    y = where(x < -1.0, x.of(math.nan), y)
-    # Also +-0.0 and NaN, and infinity.
-    return where((abs(x) < x.format.tiny) | ~(x < math.inf), x, y)
+    return where(x < -1.0, x.of(math.nan), y)
 
 
 def log1p_of_pair(x: Real, low: Real) -> Real:

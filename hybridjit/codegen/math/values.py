@@ -189,6 +189,11 @@ class Real:
         """Greater than zero, and neither infinite nor NaN: one comparison of the bits."""
         return (self.bits - 1).is_below(self.format.infinity - 1)
 
+    def is_normal(self) -> Flag:
+        """Neither zero nor subnormal, infinite or NaN: one comparison of the bits."""
+        least = 1 << self.format.mantissa
+        return (abs(self).bits - least).is_below(self.format.infinity - least)
+
     def intrinsic(self, name: str, *others: Real | float) -> Real:
         """`llvm.<name>` of this value and others."""
         if name in _ROUNDINGS and not has_rounding(self.scope.builder.module):
