@@ -12,6 +12,7 @@ from dataclasses import field
 
 from hybridjit.analysis.packing import Packing, find_packing
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
+from hybridjit.ir.dtype import FLOAT32
 from hybridjit.ir.expr import (
     Add,
     Bounded,
@@ -53,7 +54,8 @@ class Lanes:
 
     `obstacle` says why it has no vector code. `shared` are the elements that all lanes update,
     `arrays` those that each iteration makes for itself. `packing` is what goes to the next free
-    place.
+    place. `first_zeros` are extrema of floats: where one is zero, its sign is that of the first
+    zero, and lanes do not know which that was.
     """
 
     loop: For
@@ -61,6 +63,7 @@ class Lanes:
     arrays: list[Allocate] = field(default_factory=list[Allocate])
     obstacle: str | None = None
     packing: Packing | None = None
+    first_zeros: tuple[PrivateReduction, ...] = ()
 
     @property
     def plain(self) -> For:
@@ -76,7 +79,7 @@ class Lanes:
 def find_lanes(loop: For, fastmath: Sequence[str] = (), unset: Collection[Buffer] = ()) -> Lanes:
     """What the lanes of `loop` do, or why it has none; `unset` variables may have no value."""
     found = Lanes(loop, packing=find_packing(loop))
-    found.shared = _find_shared(found.plain, fastmath, unset)
+    found.shared, found.first_zeros = _find_shared(found.plain, fastmath, unset)
     try:
         _Body(found).run()
     except _NoLanes as error:
@@ -88,13 +91,32 @@ def find_lanes(loop: For, fastmath: Sequence[str] = (), unset: Collection[Buffer
 
 def _find_shared(
     loop: For, fastmath: Sequence[str], unset: Collection[Buffer]
-) -> tuple[PrivateReduction, ...]:
-    """Lanes take turns: where the order of the updates counts, as for min of -0.0, they cannot."""
+) -> tuple[tuple[PrivateReduction, ...], tuple[PrivateReduction, ...]]:
+    """What lanes take turns to update, and what of it is an extremum that is the first of its
+    zeros: in a loop that does nothing else, which can be run again.
+    """
     is_open = loop.hint(REASSOCIATE) or "reassoc" in fastmath
-    return tuple(
-        reduction
-        for reduction in find_private_reductions(loop, fastmath, unset)
-        if not reduction.buffer.dtype.is_inexact or is_open
+    found = find_private_reductions(loop, fastmath, unset)
+    free = [each for each in found if not each.buffer.dtype.is_inexact or is_open]
+    extrema = [each for each in found if each not in free and _is_extremum(each)]
+    if not extrema or not _only_folds(loop, [*free, *extrema]):
+        return tuple(free), ()
+    return (*free, *extrema), tuple(extrema)
+
+
+def _is_extremum(reduction: PrivateReduction) -> bool:
+    """True for Python's min and max of floats that vectors have."""
+    dtype = reduction.buffer.dtype
+    return reduction.op.is_python_extremum and dtype.is_float and dtype.bits >= FLOAT32.bits
+
+
+def _only_folds(loop: For, folds: Sequence[PrivateReduction]) -> bool:
+    """True if a loop computes values and folds them into variables, and that is all."""
+    variables = {fold.buffer for fold in folds if fold.buffer.is_register}
+    stmts = (node for node in walk(loop.body) if isinstance(node, Stmt))
+    return all(
+        stmt.buffer in variables if isinstance(stmt, Store) else isinstance(stmt, Seq | Let | If)
+        for stmt in stmts
     )
 
 

@@ -11,20 +11,22 @@
                                         )
                                     total = total + total_lanes[0]
 
-The order in which partial results are combined depends only on how many there are.
+The order in which partial results are combined depends only on how many there are. Of an extremum
+of floats that is zero, the sign is that of the first zero: then the loop runs again, one by one.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import reduce
 from typing import TypeVar
 
 from hybridjit.analysis.lanes import Lanes
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import PrivateReduction
-from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Var
-from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Or, Var, const
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lowering.cut_loops import Cut, at_most, lane_number
 
@@ -36,22 +38,33 @@ def private_lanes(lanes: Lanes, parts: Cut, fastmath: tuple[str, ...]) -> Stmt:
     count = Const(max(_find_extents(parts.loops)))
     begin: list[Stmt] = []
     end: list[Stmt] = []
+    zeros: list[Expr] = []
+    halves: list[Stmt] = []
+    one_by_one = dataclasses.replace(lanes.loop, kind=LoopKind.SERIAL)
     loops = parts.loops
     for reduction in lanes.shared:
         name, dtype = reduction.buffer.name, reduction.buffer.dtype
         partial = Buffer(f"{name}_lanes", dtype, (count,), "local")
         begin += _begin(partial, reduction.identity(fastmath))
         loops = [_Redirect(reduction, partial).rewrite(loop) for loop in loops]
-        end.append(_end(partial, reduction))
-    made = seq(*begin, *(_WidenArrays().rewrite(loop) for loop in loops), *end)
+        halves.append(_halves(partial, reduction))
+        first = Load(partial, (Const(0),))
+        end.append(reduction.combine(first))
+        if reduction in lanes.first_zeros:
+            zeros.append(Eq(first, const(0, dtype)))
+    if zeros:
+        saved = {each.buffer: Var("before", each.buffer.dtype) for each in lanes.shared}
+        begin += [Let(before, Load(buffer)) for buffer, before in saved.items()]
+        back = [Store(buffer, (), before) for buffer, before in saved.items()]
+        end = [If(reduce(Or, zeros), seq(*back, fresh_copy(one_by_one)), seq(*end))]
+    made = seq(*begin, *(_WidenArrays().rewrite(loop) for loop in loops), *halves, *end)
     if not end or isinstance(parts.trips, Const):
         return seq(*parts.names, made)
     # Where there is nothing to combine, the variable may not even be set; and where there is
     # little, one after the other is quicker.
-    few = dataclasses.replace(lanes.loop, kind=LoopKind.SERIAL)
     least = min(_find_extents(parts.loops))
-    one_by_one = fresh_copy(at_most(least - 1, few))
-    return seq(*parts.names, If(Ge(parts.trips, Const(least)), made, one_by_one))
+    few = fresh_copy(at_most(least - 1, one_by_one))
+    return seq(*parts.names, If(Ge(parts.trips, Const(least)), made, few))
 
 
 def _find_extents(loops: Sequence[Stmt]) -> list[int]:
@@ -70,7 +83,7 @@ def _begin(partial: Buffer, identity: Expr) -> list[Stmt]:
     return [Allocate(partial, zero=False), loop]
 
 
-def _end(partial: Buffer, reduction: PrivateReduction) -> Stmt:
+def _halves(partial: Buffer, reduction: PrivateReduction) -> Stmt:
     """Halves are combined until one value is left: a tree that depends on the width only."""
     lanes = int(partial.shape[0].value.real)  # type: ignore[attr-defined]
     stmts: list[Stmt] = []
@@ -80,7 +93,7 @@ def _end(partial: Buffer, reduction: PrivateReduction) -> Stmt:
         joined = reduction.join(Load(partial, (lane,)), Load(partial, (lane + lanes,)))
         store = Store(partial, (lane,), joined)
         stmts.append(For(lane, Const(0), Const(lanes), Const(1), store, LoopKind.VECTORIZED))
-    return seq(*stmts, reduction.combine(Load(partial, (Const(0),))))
+    return seq(*stmts)
 
 
 class _Redirect(Mutator):

@@ -36,6 +36,7 @@ from hybridjit.lowering import (
 from hybridjit.lowering.free_iterations import FreeIterations
 from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
+from tests.lowering import test_extrema_in_lanes as extrema
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_hoist_divisions as divisions
 from tests.lowering import test_hoist_inits as inits
@@ -231,6 +232,11 @@ BUGS = (
         [replaced(private_lanes, "at_most", one_by_one)],
         at_sizes(inner.totals),
         needs="avx2",
+    ),
+    Bug(
+        "of zeros among extrema any may count",
+        [replaced(private_lanes, "Eq", always(Const(False, BOOL)))],
+        lambda: extrema.test_as_plain_python(extrema.both, "float64"),
     ),
     Bug(
         "elements between each other are mixed up",
