@@ -6,15 +6,18 @@
         b[i] = a[i] + 3.0
 
 What a condition has loaded is not loaded again, and an element that both sides set is set once; if
-its values need loads of their own, they stay under the condition. For lanes: a store under a mask,
+its values need loads of their own, they stay under the condition. A variable that has a value keeps
+it on the other side: `if x > 0: x = x ** 0.5`. For lanes: a store under a mask,
 or two, takes longer than a choice. Relies on: nothing in the body that fails.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterator, Sequence
 
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import And, Buffer, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import StmtMutator, children, rewrite, walk
@@ -26,9 +29,31 @@ def join_branches(body: Stmt) -> Stmt:
 
 
 class _JoinBranches(StmtMutator):
+    """`has_value` are the variables that are sure to have one."""
+
+    def __init__(self) -> None:
+        self.has_value: set[Buffer] = set()
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        before = set(self.has_value)
+        done: list[Stmt] = []
+        for stmt in node.stmts:
+            done.append(self.rewrite(stmt))
+            if isinstance(stmt, Store) and stmt.buffer.is_register:
+                self.has_value.add(stmt.buffer)
+        self.has_value = before
+        return node if all(map(operator.is_, done, node.stmts)) else seq(*done)
+
     def rewrite_If(self, node: If) -> Stmt:
         names = [Let(Var(load.buffer.name, load.dtype), load) for load in _loaded_again(node)]
         branch = self.generic(_with_names(node, names) if names else node)
+        match branch:
+            case If(cond, Store(buffer, (), value) as then, None) if buffer in self.has_value:
+                if not _needs_its_condition(value):
+                    chosen = Select(cond, value, Load(buffer), span=branch.span)
+                    return seq(*names, dataclasses.replace(then, value=chosen))
+            case _:
+                pass
         return seq(*names, _join(branch))
 
 
@@ -109,6 +134,11 @@ def _join(branch: If) -> Stmt:
 def _is_same_element(first: Store, second: Store) -> bool:
     is_array = bool(first.indices) and first.buffer is second.buffer
     return is_array and first.indices == second.indices
+
+
+def _needs_its_condition(value: Expr) -> bool:
+    """Whether a value may not be there, or fail, where it is not asked for."""
+    return _loads(value) or any(map(operation_may_fail, walk(value)))
 
 
 def _loads(value: Expr) -> bool:

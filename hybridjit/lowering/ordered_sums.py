@@ -7,9 +7,9 @@
                                         for lane in unroll(8):
                                             s = s + s_terms[lane]
 
-The variables that iterations hand on, sums or not, get the same values in the same order: so this
-is for iterations that take many instructions besides. Relies on: nothing in the loop that fails;
-`OrderedSums.lanes_loop`, whose iterations may be lanes.
+The variables that iterations hand on, sums or not, and the elements that all of them update get the
+same values in the same order: so this is for iterations that take many instructions besides. Relies
+on: nothing in the loop that fails; `OrderedSums.lanes_loop`, whose iterations may be lanes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.vector_width import find_width, has_masks
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lowering.cut_loops import Names, at_most
 from hybridjit.record import record
@@ -44,16 +44,24 @@ def find_ordered_sums(loop: For, target: Target) -> OrderedSums | None:
     lanes = width.wide if is_long else width.lanes
     stmts = flat_stmts(loop.body)
     own = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
-    stores = [stmt for stmt in stmts if isinstance(stmt, Store) and stmt.buffer.is_register]
-    updates = [stmt for stmt in stores if stmt.buffer not in own]
+    varying = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
+    stores = [stmt for stmt in stmts if isinstance(stmt, Store) and stmt.buffer not in own]
+    updates = [stmt for stmt in stores if _is_one_element(stmt, varying)]
     found = OrderedSums(loop, _Terms({stmt.buffer for stmt in updates}, lanes))
     for stmt in stmts:
         found.take(stmt, any(stmt is update for update in updates))
     rest = [node for stmt in found.in_lanes for node in walk(stmt)]
     touched = {node.buffer for node in rest if isinstance(node, Load | Store)}
-    if not updates or not touched.isdisjoint(found.terms.variables):
-        return None
-    return found
+    loads = [node for stmt in found.in_order for node in walk(stmt) if isinstance(node, Load)]
+    handed_on = [load for load in loads if load.buffer in found.terms.variables]
+    is_apart = bool(updates) and touched.isdisjoint(found.terms.variables)
+    return found if is_apart and all(_is_one_element(each, varying) for each in handed_on) else None
+
+
+def _is_one_element(access: Load | Store, varying: set[Var]) -> bool:
+    """True if all iterations mean the same variable, or the same element of an array."""
+    nodes = [node for index in access.indices for node in walk(index)]
+    return not any(isinstance(node, Load) or node in varying for node in nodes)
 
 
 class _Terms(Mutator):
@@ -63,6 +71,12 @@ class _Terms(Mutator):
         self.variables, self.lanes = variables, Const(lanes)
         self.lane = Var("lane")
         self.found: dict[Buffer, Expr] = {}
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return dataclasses.replace(node, value=self.rewrite(node.value))
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        return node if node.buffer in self.variables else self.rewrite_Expr(node)
 
     def rewrite_Expr(self, node: Expr) -> Expr:
         parts = list(walk(node))

@@ -102,8 +102,37 @@ def renamed_and_left(a: Array, b: Array, c: Array) -> None:
             c[i] = t * 2
 
 
+@hybrid.script
+def variables(a: Array, b: Array, c: Array) -> None:
+    """Variables that keep their value on the other side, or get none."""
+    for i in range(a.shape[0]):
+        t = a[i] + 1
+        u = t
+        if t > 0:
+            t = t * 3
+        if u > 2:
+            u = t - u
+        if c[i] > 1:
+            last = t
+            u = u + last
+        b[i] = t - u
+
+
+@hybrid.script
+def guarded_values(a: Array, b: Array, c: Array) -> None:
+    """What a condition keeps from failing, or from being read, stays under it."""
+    for i in range(a.shape[0]):
+        t = a[i]
+        n = i % 3
+        if i > 1:
+            t = c[i - 2]
+        if n != 0:
+            n = 7 // n
+        b[i] = t + n
+
+
 ONCE = (either, one_of_three, in_place, neighbours)
-ALL = (*ONCE, twice, second_part, one_side, renamed, renamed_and_left)
+ALL = (*ONCE, twice, second_part, one_side, renamed, renamed_and_left, variables, guarded_values)
 
 
 def name_of(kernel: AnyKernel) -> str:
