@@ -34,7 +34,8 @@ def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stm
     least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
     if trips is not None:
         size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, _ROWS))))
-        size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
+        # Whole groups of rows, rather fewer than more of them: smaller blocks are shared evenly.
+        size = size if size <= _ROWS else size // _ROWS * _ROWS
         size = -(-size // multiple) * multiple
         return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
     count, size = Var("trips"), Var("size")
