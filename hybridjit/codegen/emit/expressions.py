@@ -21,9 +21,10 @@ from hybridjit.ir.expr import Expr
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from hybridjit.codegen.math import integers
+    from hybridjit.codegen.math import integers, known_powers
 else:
     integers = lazy_module("hybridjit.codegen.math.integers")
+    known_powers = lazy_module("hybridjit.codegen.math.known_powers")
 
 
 def emit_constant(_: Emitter, expr: tir.Const) -> Value:
@@ -99,7 +100,7 @@ def _power(emitter: Emitter, x: Value, y: Value, expr: tir.Pow) -> Value:
 
 
 def _small_power(emitter: Emitter, x: Value, expr: tir.Pow) -> Value:
-    """x ** 2 and its kind as products: exact to the last bit or so, and much faster."""
+    """x ** 2 and its kind as products, roots and quotients: exact to the last bit or so."""
     if expr.dtype not in (FLOAT32, FLOAT64) or not isinstance(expr.rhs, tir.Const):
         return None
     one = ir.Constant(x.type, 1.0)
@@ -112,8 +113,9 @@ def _small_power(emitter: Emitter, x: Value, expr: tir.Pow) -> Value:
             return emitter.b.fmul(emitter.b.fmul(x, x), x)
         case -1.0:
             return emitter.b.fdiv(one, x)
-        case _:
-            return None
+        case exponent:
+            name = known_powers.NAMES.get(float(exponent.real))
+            return None if name is None else emit_intrinsic(emitter.b, name, [x], expr.dtype)
 
 
 def emit_logical(emitter: Emitter, expr: tir.And | tir.Or) -> Value:

@@ -14,6 +14,7 @@ from hybridjit.codegen.math import (
     exponential,
     gamma,
     inverse,
+    known_powers,
     logarithm,
     power,
     remainder,
@@ -130,7 +131,7 @@ def math_function(
     found = module.globals.get(symbol)
     if found is not None:
         return found
-    body = BODIES.get(name)
+    body = BODIES.get(name) or known_powers.BODIES.get(name)
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
     avx512 = target_has_fma and has_feature(module, FEATURE)
