@@ -17,6 +17,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     IN_LANES,
     ORIGIN,
+    Allocate,
     Assert,
     Break,
     Continue,
@@ -114,8 +115,9 @@ class _Explain(VectorizeInner):
     def _order(self, loop: For, nodes: list[Node]) -> str | None:
         """What an iteration needs of earlier ones."""
         read = {node.buffer for node in nodes if isinstance(node, Load)}
-        stores = (node for node in nodes if isinstance(node, Store))
-        carried = [node for node in stores if node.buffer.is_register and node.buffer in read]
+        own = {node.buffer for node in nodes if isinstance(node, Allocate)}
+        stores = [node for node in nodes if isinstance(node, Store) and node.buffer.is_register]
+        carried = [node for node in stores if node.buffer in read and node.buffer not in own]
         if carried:
             return _carried_text(carried[0])
         lanes = find_lanes(loop, self.func.fastmath, self.unset)

@@ -80,6 +80,15 @@ def powers(a: Any, k: Any) -> Any:
         k[i] = 2 ** k[i]
 
 
+def own_variable(a: Any, k: Any) -> Any:
+    """The variable is set anew in each iteration; what is in the way is the sum."""
+    for i in range(a.shape[0]):
+        x = a[i] + 1.0
+        if k[i] > 2:
+            x = a[k[i] % 3]
+        a[0] += x
+
+
 def few(a: Any, k: Any) -> Any:
     for i in range(3):
         a[i] = a[i] * 2 + 1
@@ -94,6 +103,7 @@ REASONS = {
     quotients: f"`12 // k[i]` at line {line_of(quotients, 3)} may divide by zero",
     remainders: f"`k[i] %= k[i] - 3` at line {line_of(remainders, 2)} may divide by zero",
     powers: f"`2 ** k[i]` at line {line_of(powers, 2)} may have a negative exponent",
+    own_variable: "all lanes set the same element of 'a'",
     few: "3 iterations are too few",
 }
 
