@@ -93,7 +93,7 @@ def _never(*_: object) -> bool:
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:  # fuse also where it does not pay
         monkeypatch.setattr(fuse_arrays, "fits_cache", _never)
-        monkeypatch.setattr(fuse_merge, "is_unrolled", _never)
+        monkeypatch.setattr(fuse_merge, "_loses_vectors", _never)
     program = make_program(seed, "chain")
     with defined(program) as function:
         fused: Any = hybrid.script(function)

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.analysis.traffic import bytes_of
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import For, If, Stmt, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.target import Target
-
-_SHORT = 64
 
 
 def fits_cache(buffer: Buffer, target: Target) -> bool:
     """True for an array that the first cache keeps: to read it again costs hardly anything."""
     return bytes_of(buffer) <= target.caches.first
-
-
-def is_unrolled(*loops: For) -> bool:
-    """True if short loops inside would stand side by side, and functions be called in them.
-
-    LLVM unrolls short loops, and once it has, it sees that one uses the last values of another;
-    that one it no longer runs in vectors. Measured for nbody, 25 by 25: five times as long.
-    """
-    inner = [stmt for loop in loops for stmt in walk_stmts(loop.body) if isinstance(stmt, For)]
-    short = [
-        loop for loop in inner if isinstance(loop.stop, Const) and loop.stop.value.real <= _SHORT
-    ]
-    return bool(short) and is_dear(inner, divisions=False)
 
 
 def is_innermost(loop: For) -> bool:

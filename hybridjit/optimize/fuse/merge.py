@@ -11,7 +11,7 @@ from hybridjit.analysis.cost import is_dear
 from hybridjit.ir.stmt import For, Stmt, flat_stmts
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize.decisions import Decision
-from hybridjit.optimize.fuse.cost import is_chain, is_innermost, is_unrolled
+from hybridjit.optimize.fuse.cost import is_chain, is_innermost
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest
 from hybridjit.schedule.arrays.merge import find_merge
 
@@ -27,7 +27,7 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
         return None
     if _count(a) + _count(b) > MOST_STATEMENTS:
         return None
-    if _loses_vectors(a, b) or _loses_vectors(b, a) or is_unrolled(a, b):
+    if _loses_vectors(a, b) or _loses_vectors(b, a):
         return None
     return find_merge(fusion, stmts, first, second)
 
