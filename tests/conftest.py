@@ -7,11 +7,11 @@ import gc
 import os
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import settings
@@ -59,10 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _left_out_of_samples(items: list[pytest.Item]) -> set[pytest.Item]:
-    """What --sample does without: all but one row in n of each table, the same in every run.
-
-    Checksums of the names decide. Every n-th row could be always the same one of a parameter.
-    """
+    """What --sample does without: all but one row in n of each table, the same in every run."""
     tables: dict[tuple[int, str], list[pytest.Item]] = defaultdict(list)
     for item in items:
         marker = item.get_closest_marker("sampled")
@@ -70,9 +67,31 @@ def _left_out_of_samples(items: list[pytest.Item]) -> set[pytest.Item]:
             tables[marker.args[0], item.nodeid.partition("[")[0]].append(item)
     left_out: set[pytest.Item] = set()
     for (share, _), rows in tables.items():
-        rows.sort(key=lambda row: zlib.crc32(row.name.encode()))
-        left_out.update(rows[-(-len(rows) // share) :])
+        left_out.update(set(rows).difference(_covering(rows, -(-len(rows) // share))))
     return left_out
+
+
+def _covering(rows: list[pytest.Item], count: int) -> list[pytest.Item]:
+    """So many rows of a table, in which each value of a parameter is met about equally often.
+
+    Which of those that bring the rarest values is taken, checksums of their names decide: every
+    n-th row could be always the same one of a parameter.
+    """
+    by_checksum = sorted(rows, key=lambda row: zlib.crc32(row.name.encode()))
+    left = {row: _values(row) for row in by_checksum}
+    met: Counter[tuple[str, int]] = Counter()
+    taken: list[pytest.Item] = []
+    while len(taken) < count:
+        row = min(left, key=lambda row: sum(met[value] for value in left[row]))
+        met.update(left.pop(row))
+        taken.append(row)
+    return taken
+
+
+def _values(row: pytest.Item) -> list[tuple[str, int]]:
+    """The values of the parameters of a row: rows of a grid share the objects themselves."""
+    callspec: Any = getattr(row, "callspec", None)
+    return [] if callspec is None else [(name, id(x)) for name, x in callspec.params.items()]
 
 
 def _mark_shared_goldens(items: list[pytest.Item]) -> None:
@@ -88,9 +107,22 @@ def _mark_shared_goldens(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Thousands of tests and all that they import stay: collecting garbage need not look there."""
+    _freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_is_left() -> Generator[None]:
+    """The kernels of a file and what they were made of stay, too. In the end there are millions of
+    objects, and a test of what is freed would look at them all for seconds.
+    """
+    yield
+    _freeze()
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def golden_base(item: pytest.Item) -> Path:

@@ -118,18 +118,21 @@ def test_code_with_lines_is_not_kept(tmp_path: Path) -> None:
     Path(f"/tmp/perf-{os.getpid()}.map").unlink()
 
 
-def may_profile() -> bool:
-    perf = shutil.which("perf")
-    if perf is None:
-        return False
+@pytest.fixture(scope="module")
+def perf() -> None:
+    """For tests that need a profiler: a second goes by until it has said whether it may."""
+    command = shutil.which("perf")
+    if command is None:
+        pytest.skip("perf is not there")
     tried = subprocess.run(
-        [perf, "record", "-o", os.devnull, "true"], capture_output=True, check=False
+        [command, "record", "-o", os.devnull, "true"], capture_output=True, check=False
     )
-    return tried.returncode == 0
+    if tried.returncode != 0:
+        pytest.skip("perf may not be used")
 
 
 @on_linux
-@pytest.mark.skipif(not may_profile(), reason="perf is not there, or may not be used")
+@pytest.mark.usefixtures("perf")
 def test_perf_sees_kernels(script: Path, tmp_path: Path) -> None:
     data = tmp_path / "perf.data"
     run("perf", "record", "-o", data, sys.executable, script)
@@ -138,7 +141,7 @@ def test_perf_sees_kernels(script: Path, tmp_path: Path) -> None:
 
 
 @on_linux
-@pytest.mark.skipif(not may_profile(), reason="perf is not there, or may not be used")
+@pytest.mark.usefixtures("perf")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not there")
 def test_perf_sees_lines(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JITDUMPDIR", str(tmp_path))
