@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 PRINT_CORPUS = """
 from tests.corpus import CORPUS
@@ -30,12 +28,7 @@ def printed(seed: str) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def reference() -> str:
-    return printed("0")
-
-
-@pytest.mark.parametrize("seed", ["1", "4242"])
-def test_ir_text_does_not_depend_on_the_hash_seed(reference: str, seed: str) -> None:
+def test_ir_text_does_not_depend_on_the_hash_seed() -> None:
+    reference = printed("0")
     assert reference.count("def ") > 100
-    assert printed(seed) == reference
+    assert printed("4242") == reference

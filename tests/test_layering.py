@@ -60,22 +60,21 @@ def find_violations(room: str, source: str) -> list[str]:
     """What the module text `source`, which stands in `room`, imports against the rules."""
     if room not in RANK:
         return [f"room '{room}' is not in LAYERS"]
-    tree = ast.parse(source)
-    inside_functions = {
-        id(node)
-        for func in ast.walk(tree)
-        if isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(func)
-    }
+    nodes = list(ast.walk(ast.parse(source)))
+    inside_functions = [
+        range(node.lineno, (node.end_lineno or 0) + 1)
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, Import):
             continue
         problems = [*find_bad_forms(node), *find_upward_imports(room, node)]
-        if id(node) in inside_functions and any(imported_rooms(node)):
+        if any(imported_rooms(node)) and any(node.lineno in lines for lines in inside_functions):
             problems.append("imports hybridjit inside a function")
         found += [f"line {node.lineno}: {problem}" for problem in problems]
-    for line, target in find_lazy_imports(tree):
+    for line, target in find_lazy_imports(nodes):
         found += [f"line {line}: {problem}" for problem in find_upward_rooms(room, [target])]
     return found
 
@@ -90,10 +89,12 @@ def find_bad_forms(node: Import) -> Iterator[str]:
         yield "import *"
 
 
-def find_lazy_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def find_lazy_imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """The rooms of modules that are loaded when they are used (see lazy.py), with their lines."""
-    for call in ast.walk(tree):
-        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in _LAZY:
+    for call in nodes:
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        if call.func.id not in _LAZY:
             continue
         for node in ast.walk(call):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -290,7 +291,7 @@ def find_towers(sources: Iterable[str]) -> dict[str, int]:
     bases: dict[str, list[str]] = {}
     weights: dict[str, int] = {}
     for source in sources:
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(ast.parse(source)) if "class " in source else ():
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
                 weights[node.name] = int(calls_on_self(node))

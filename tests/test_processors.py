@@ -17,9 +17,10 @@ from hybridjit.processor import host_features, named_target
 from tests.support.processors import PROCESSORS
 
 ROOT = Path(__file__).parent.parent
+HALF = "float16 or test_smoke"
 # Without SSE4.1, F16C and FMA; with them and AVX2; with AVX-512, without AVX512-FP16, and the tests
-# that this makes a difference to (bfloat16 is a float16, too). The least that an ARM has.
-CHOSEN = {"x86-64": "", "haswell": "", "cascadelake": "float16 or test_smoke", "generic": ""}
+# that this makes a difference to (bfloat16 is a float16, too). An ARM without float16.
+CHOSEN = {"x86-64": "", "haswell": "", "cascadelake": HALF, "generic": HALF}
 # Casts, arithmetic, math, remainders, vectors, guards.
 TESTS = (
     "tests/test_smoke.py",

@@ -205,7 +205,7 @@ UNSET = 'c = allocate((2, 2), "float64", "global", zero=False)'
 READ = "for i in range(2):\n    for j in range(2):\n        d[i, j] = c[i, j]"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_proved_is_true(seed: int) -> None:
     proved = 0

@@ -152,6 +152,7 @@ def assert_caught(broken: Classifier) -> None:
     assert any(is_wrong(nest) for nest in samples(make_nest, count=5000))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_many_more_nests(seed: int) -> None:
     for nest in samples(make_nest, count=200, seed=seed + 1):

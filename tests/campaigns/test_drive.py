@@ -34,7 +34,8 @@ def driven(workers: int, **options: Any) -> Drawn:
     return run(Plan(__name__, COUNT, workers=workers, **options), said.append)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("workers", [2, 1])
 def test_crashes_hangs_and_errors_are_finds(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drive, "PATIENCE", 3.0)
     drawn = driven(workers)

@@ -53,6 +53,17 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def calls_and_raises() -> tuple[tuple[str, ast.Call | ast.Raise], ...]:
+    """Where the package calls and raises something, by path."""
+    return tuple(
+        (path, node)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call | ast.Raise)
+    )
+
+
 def text_of(node: ast.expr) -> str | None:
     """The message that an expression makes, with a word for each value in it; None if not known."""
     match node:
@@ -68,15 +79,14 @@ def text_of(node: ast.expr) -> str | None:
 
 def made_errors() -> Iterator[tuple[str, type[BaseException], str]]:
     """Each error that the package makes: where, of which class, and what it says."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in OURS:
-                    message = text_of(first)
-                    if message is not None:
-                        yield f"{path}:{node.lineno}", OURS[name], message
-                case _:
-                    pass
+    for path, node in calls_and_raises():
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in OURS:
+                message = text_of(first)
+                if message is not None:
+                    yield f"{path}:{node.lineno}", OURS[name], message
+            case _:
+                pass
 
 
 def test_every_error_has_a_page() -> None:
@@ -92,13 +102,12 @@ def test_every_error_has_a_page() -> None:
 
 def raised_names() -> Iterator[tuple[str, str]]:
     """What the package raises by name: where, and which class."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            match node:
-                case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
-                    yield f"{path}:{node.lineno}", name
-                case _:
-                    pass
+    for path, node in calls_and_raises():
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
+                yield f"{path}:{node.lineno}", name
+            case _:
+                pass
 
 
 def test_errors_of_python_are_raised_where_they_are_meant() -> None:

@@ -92,7 +92,7 @@ def test_floats_are_rounded_to_bfloat16(source: str, bits: str, cpu: str) -> Non
     converted(values, ml_dtypes.bfloat16, cpu)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integers_become_float16(source: str, cpu: str) -> None:

@@ -80,7 +80,7 @@ def f(a: float32[{rows}, {size}], b: float32[{count}], c: float32[{size}], n: in
 """
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("size", [8, 14, 16, 32])
 @pytest.mark.parametrize("step", [16, 14, 7])
 @pytest.mark.parametrize("first", [0, 3, -16])

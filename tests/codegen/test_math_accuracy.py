@@ -42,6 +42,7 @@ def test_error_is_within_its_bound(name: str, dtype: str, count: int) -> None:
     assert error <= getattr(BOUNDS[name], dtype), point
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["exp", "log1p", "sin", "pow", "erfc", "gamma"])
 def test_error_without_fused_multiply_add(name: str, dtype: str, count: int) -> None:
@@ -82,6 +83,7 @@ def test_explicit_vectors_give_the_same_bits(name: str, lanes: int) -> None:
     np.testing.assert_array_equal(scalar(x), vector(x))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", SHORTER_WITH_AVX512)
 def test_the_instructions_of_avx512_give_the_same_bits(name: str, dtype: str) -> None:

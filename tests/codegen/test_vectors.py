@@ -87,7 +87,7 @@ def test_steps_that_overflow() -> None:
     check(wraps, array(37, np.int64), array(37, np.int64))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [*NUMBERS, np.bool_])
 def test_element_types(dtype: Any) -> None:
     for step in (1, 2, 3, -1, -2):

@@ -75,7 +75,7 @@ def _values(dtype: str) -> Any:
     return np.array(INTEGERS if "int" in dtype else FLOATS, dtype)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("call", CALLS)
 def test_is_as_in_numpy(call: str) -> None:
     kernel = script_from_text(f"def f(x, y):\n    return {call}\n", {"np": np})

@@ -21,7 +21,7 @@ from tests.support.poisoned import run_poisoned
 from tests.support.strategies import programs, wild_programs
 
 SEEDS = range(150)
-CHUNK = 50
+CHUNK = 10
 # Functions that are exact: native code must give the very bits of the interpreter.
 EXACT = {
     *("floor", "ceil", "trunc", "rint", "sign", "copysign", "minimum", "maximum", "fmod"),
@@ -53,7 +53,7 @@ def check_program(program: Program) -> None:
         check(program.kernel, program.args)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("style", ["tame", "wild"])
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
 def test_programs_of_the_first_seeds(first: int, style: str) -> None:

@@ -18,7 +18,7 @@ np: Any = numpy
 _OF_NUMBERS = "tests/differential/test_library_elements.py"
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("call", LINES)
 def test_gives_what_numpy_gives(call: str) -> None:
     names = arrays_of(call)

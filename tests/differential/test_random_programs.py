@@ -12,12 +12,12 @@ from tests.support.strategies import programs, wild_programs
 
 # Where a run of the suite starts; the programs of a long run are made by hypothesis.
 SEEDS = range(100)
-CHUNK = 25
+CHUNK = 5
 # A program is some hundred draws.
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
 def test_programs_of_the_first_seeds_agree(first: int) -> None:
     """Each program follows from its number: `program_from_seed(17)`."""

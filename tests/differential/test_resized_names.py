@@ -242,7 +242,7 @@ def test_memory_is_freed_at_the_end_and_on_errors() -> None:
     size = 2_000_000
     fails_late(size, -1)
     before = resident_megabytes()
-    for _ in range(8):
+    for _ in range(3):
         assert fails_late(size, -1) == size * 13 // 8
         with pytest.raises(ValueError, match="late"):
             fails_late(size, 3)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 
 SEEDS = range(50)
 LOOPS = range(50)
-CHUNK = 25
+CHUNK = 5
 # Of the first seeds, those that compile quickly: the others take most of the time.
 MAX_NODES = 150
 FREE_KINDS = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.PARALLEL)
@@ -88,6 +88,7 @@ def check_program(program: Program) -> int:
     return lowering.vectors
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
 def test_programs_of_the_first_seeds(first: int) -> None:
     for seed in range(first, first + CHUNK):
@@ -112,7 +113,7 @@ def is_small(program: Program) -> bool:
     return sum(1 for _ in walk(func.body)) <= MAX_NODES
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("first", LOOPS[::CHUNK])
 def test_vector_loops_of_the_first_seeds(first: int) -> None:
     """Loops that are written with `vectorize`, on arrays between pages that nobody may touch."""

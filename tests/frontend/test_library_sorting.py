@@ -64,7 +64,7 @@ def disordered(dtype: str, size: int) -> Any:
 FUNCTIONS = [sort, argsort, stable_argsort, rows_and_columns]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_as_numpy_sorts(function: Any, dtype: str) -> None:

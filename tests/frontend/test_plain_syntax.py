@@ -278,7 +278,7 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_as_plain_python(function: Any) -> None:
     kernel: Any = hybrid.script(function)

@@ -488,10 +488,10 @@ def test_memory_is_given_back(unchecked: None) -> None:
         except IndexError:
             return 0.0
 
-    assert wasteful(A, 5_000_000, 9) == 0
+    assert wasteful(A, 2_000_000, 9) == 0
     before = resident_megabytes()
     for _ in range(5):
-        wasteful(A, 5_000_000, 9)
+        wasteful(A, 2_000_000, 9)
     assert resident_megabytes() < before + 60
 
 

@@ -56,7 +56,7 @@ def test_tails_of_schedules_are_proved(kernel: AnyKernel, shape: Any) -> None:
     assert kernel.safety(hj.f64[shape]).checks == ()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("kernel", "rank"), EVERY)
 def test_tails_compute_the_same_in_all_ways(kernel: AnyKernel, rank: int) -> None:
     for shape in SIZES[rank]:

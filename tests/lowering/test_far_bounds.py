@@ -66,6 +66,7 @@ def split(s: Any) -> None:
     s.split("i", factor=4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bounds", FAR, ids=str)
 @pytest.mark.parametrize(
     "kernel",

@@ -224,6 +224,7 @@ def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
                 check(again, a, b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", [place_of_least, place_of_largest])
 @pytest.mark.parametrize("values", [(np.nan,), (np.inf, -np.inf), (0.0, -0.0), (0.5, np.nan)])
 def test_places_of_unusual_values(kernel: AnyKernel, values: tuple[float, ...]) -> None:

@@ -221,6 +221,7 @@ def shares(a: Any) -> Any:
     return p.sum(axis=1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [1, 3, 12, 13, 16, 17, 33])
 def test_rows_that_are_read_while_elements_are_written(size: int, dtype: str):

@@ -126,7 +126,7 @@ def test_results_of_any_size(kernel: AnyKernel) -> None:
         assert_native_agrees(promoted, *arrays(size % 30, min(size, 9), 40 - size % 7))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kernel", KINDS, ids=name_of)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_types(kernel: AnyKernel, dtype: Any) -> None:
@@ -135,6 +135,7 @@ def test_types(kernel: AnyKernel, dtype: Any) -> None:
     assert_native_agrees(anew(kernel), *arrays(9, 17, 73, dtype))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", KINDS, ids=name_of)
 def test_layouts(kernel: AnyKernel) -> None:
     c, a, b = arrays(10, 17, 40)

@@ -132,7 +132,7 @@ def test_layout_of_loops(name: str):
     assert_equal_to_numpy(name, in_layout(data.make(name), "strided, backwards"))
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", IN_LAYOUTS)
 def test_layouts(name: str):
     """One translation, compiled for each layout."""

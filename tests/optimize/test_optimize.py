@@ -52,7 +52,7 @@ def products(a: Array, b: Array) -> Any:
 SCRIPTS = {f.__name__: f for f in (chain, in_place, normalized, products)}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_three_agree(name: str, size: int) -> None:

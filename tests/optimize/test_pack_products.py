@@ -221,7 +221,7 @@ def steps_of(kernel: Any, args: list[Array]) -> list[str]:
     ]
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])
@@ -233,7 +233,7 @@ def test_every_bit(function: Any, sizes: tuple[int, int, int], dtype: str) -> No
     numpy.testing.assert_array_equal(outcome(kernel.interpret, args), wanted)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])
 def test_the_step_by_hand(function: Any) -> None:
     """Each block that takes it gives the same."""
@@ -318,6 +318,7 @@ def leaves_a_try(a: Array, b: Array, c: Array, d: Array) -> None:
         d[2] = 5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ends", [0, 1])
 @pytest.mark.parametrize(
     "function", [returns_early, raises_before, fails_before, leaves_a_try], ids=lambda f: f.__name__
@@ -381,7 +382,7 @@ def test_fastmath(fastmath: Any) -> None:
     numpy.testing.assert_allclose(outcome(kernel, args), args[0] @ args[1], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("step", ["none", "tile", "split", "reorder"])
 def test_te(sizes: tuple[int, int, int], step: str) -> None:

@@ -182,7 +182,7 @@ def shifted_forth(u: Array, y: Array) -> Any:
     return total
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [2, 15, 16, 17, 40, 100])
 @pytest.mark.parametrize(

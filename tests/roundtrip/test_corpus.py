@@ -43,7 +43,7 @@ def programs(case: Case) -> tuple[Program, ...]:
     return tuple(found.values())
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CORPUS])
 def test_round_trip(case: Case) -> None:
     """In one test: the kernel is translated for all of its arguments, which takes the time."""

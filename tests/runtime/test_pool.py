@@ -276,7 +276,7 @@ def test_processes_end_well(end: str) -> None:
             summed(np.arange(50_000))
         {end}
     """
-    for _ in range(3):
+    for _ in range(2):
         run_program(program)
 
 

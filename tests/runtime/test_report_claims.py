@@ -6,7 +6,6 @@ import ast
 import linecache
 import re
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,9 @@ from hybridjit.processor import current_target
 from hybridjit.runtime.inspection import show_stage
 from hybridjit.runtime.report import LoopReport
 from hybridjit.viewing.debug_lines import read_assembly, read_llvm
-from tests.corpus import THEMES
+from tests.corpus import CORPUS
 from tests.corpus.case import Case
 from tests.runtime.vector_code import instructions
-from tests.support.rows import check_each
 
 ARRAY: Any = np.ndarray
 NAMES = {"float64": hj.f64, "float32": hj.f32, "int64": hj.i64, "int32": hj.i32}
@@ -160,16 +158,16 @@ def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
     assert found, f"line {loop.line}, {loop.name}: no vector instructions"
 
 
-@pytest.mark.sampled(20)
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
-def test_lanes(theme: ModuleType) -> None:
-    check_each(theme.CASES, check_claims, lambda case: case.name)
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
+def test_lanes(case: Case) -> None:
+    check_claims(case)
 
 
-@pytest.mark.sampled(20)
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
-def test_threads(theme: ModuleType) -> None:
-    check_each(theme.CASES, check_threads, lambda case: case.name)
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
+def test_threads(case: Case) -> None:
+    check_threads(case)
 
 
 @hybrid.script(parallel=True)

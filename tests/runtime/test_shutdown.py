@@ -75,7 +75,7 @@ class Slow:
 sys.slow = Slow()
 time.sleep(0.1)
 """
-    for _ in range(4):
+    for _ in range(2):
         assert run_program(tmp_path, KERNEL + program) == ""
 
 

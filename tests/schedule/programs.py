@@ -57,10 +57,11 @@ def check(program: Program, steps: Steps, *, native: bool = True) -> None:
     for size in (*SIZES, None):
         s = Schedule(program.func(size))
         steps(s)
+        turned = backwards(s.func)
         for run in SIZES if size is None else (size,):
             args = arguments(run)
             assert_unchanged(s.original, s.func, args, native=native and run in (0, 7))
-            assert_unchanged(s.original, backwards(s.func), args)
+            assert_unchanged(s.original, turned, args)
     assert structural_equal(replayed(s), s.func)  # pyright: ignore[reportPossiblyUnboundVariable]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from hybridjit.frontend.parse import parse_text
@@ -37,12 +38,18 @@ def assert_unchanged(
     before: PrimFunc, after: PrimFunc, args: Sequence[Any], *, native: bool = False
 ) -> None:
     """Fail unless both functions do the same to `args`, bit by bit, and the text parses back."""
-    verify(after, Stage.BLOCKS)
-    assert structural_equal(parse_text(str(after)), after), f"does not parse back:\n{after}"
+    _assert_well_formed(after)
     expected, found = outcome(before, args), outcome(after, args)
     _assert_same(found, expected, f"interpreted on {_shapes(args)}", after)
     if native:
         _assert_same(outcome(after, args, native=True), expected, "natively", after)
+
+
+@lru_cache(maxsize=32)
+def _assert_well_formed(func: PrimFunc) -> None:
+    """Once for each function, however many arguments it is run on: parsing takes the time."""
+    verify(func, Stage.BLOCKS)
+    assert structural_equal(parse_text(str(func)), func), f"does not parse back:\n{func}"
 
 
 def _assert_same(found: list[Any], expected: list[Any], way: str, after: PrimFunc) -> None:

@@ -32,7 +32,7 @@ def test_random_schedules_change_nothing(first: int) -> None:
     assert drawn.counts["native"] >= drawn.counts["programs"] // 2
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("maker", dict.fromkeys(MAKERS), ids=lambda maker: maker.__name__)
 def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
     subjects = (Subject(random.Random(seed), [maker, elementwise]) for seed in range(MAX_GRAPHS))

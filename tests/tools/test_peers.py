@@ -114,7 +114,7 @@ def test_every_family_of_operators_has_a_row() -> None:
     assert set(families.CASES) == {known.family for known in stdlib.OPERATORS.values()}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("family", families.CASES)
 def test_the_row_of_a_family_is_right(family: str) -> None:
     (found,) = families.rows([family])

@@ -320,7 +320,7 @@ def test_long_chains_are_nested_too(kind: str) -> None:
         hybrid.evaluate(CHAINS[kind])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("link", [" < x", " and x", "+x", "**x", " if x else x"])
 def test_the_deepest_that_is_allowed(link: str) -> None:
     text = "x" + link * 148
