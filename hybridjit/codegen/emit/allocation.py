@@ -10,7 +10,7 @@ from functools import partial
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.memory import (
     MAX_STACK_BYTES,
@@ -145,7 +145,7 @@ def _checked_product(emitter: Emitter, x: Value, y: Value) -> Value:
     pair = ir.LiteralStructType([I64, ir.IntType(1)])
     function_type = ir.FunctionType(pair, [I64, I64])
     name = "llvm.smul.with.overflow.i64"
-    both = emitter.b.call(declare(emitter.module, name, function_type), [x, y])
+    both = emitter.b.call(declare_function(emitter.module, name, function_type), [x, y])
     emitter.check(emitter.b.not_(emitter.b.extract_value(both, 1)), Failure.TOO_LARGE, None)
     return emitter.b.extract_value(both, 0)
 

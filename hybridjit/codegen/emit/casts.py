@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.half import extend_half, round_to_half
 from hybridjit.codegen.llvm_types import (
     FLOAT,
@@ -11,9 +12,7 @@ from hybridjit.codegen.llvm_types import (
     I32,
     Builder,
     Complex,
-    Function,
     LLVMType,
-    Module,
     Value,
     is_signed,
     lanes_of,
@@ -84,7 +83,7 @@ def _saturated(b: Builder, value: Value, to: DType) -> Value:
     target = like(value, ir.IntType(to.bits))
     name = f"llvm.fpto{sign}i.sat.{mangled(target)}.{mangled(value.type)}"
     function_type = ir.FunctionType(target, [value.type])
-    return b.call(declare(b.module, name, function_type), [value])
+    return b.call(declare_function(b.module, name, function_type), [value])
 
 
 def _from_integer(b: Builder, value: Value, source: DType, to: DType) -> Value:
@@ -132,9 +131,3 @@ def narrow(b: Builder, value: Value, dtype: DType) -> Value:
     high = b.trunc(b.lshr(rounded, shift), short)
     quiet = b.or_(b.trunc(b.lshr(bits, shift), short), ir.Constant(short, 0x40))
     return b.select(b.fcmp_unordered("uno", value, value), quiet, high)
-
-
-def declare(module: Module, name: str, function_type: LLVMType) -> Function:
-    """The external function `name`, declared once per module."""
-    known = module.globals.get(name)
-    return known if known is not None else ir.Function(module, function_type, name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.interrupt import callback_function
 from hybridjit.codegen.emit.memory import usual_strides
@@ -131,7 +131,7 @@ def _call_c(emitter: Emitter, call: ExternCall, returns: LLVMType, args: list[Va
     elif callee.is_known:
         emitter.known.add(callee.symbol)
     name = callee.symbol or _callback_name(emitter, call)
-    return emitter.b.call(declare(emitter.module, name, function_type), args)
+    return emitter.b.call(declare_function(emitter.module, name, function_type), args)
 
 
 def call_python(

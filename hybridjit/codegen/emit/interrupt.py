@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Function, Module, Value
 
 _POINTER = I8.as_pointer()
@@ -23,7 +23,7 @@ def poll_function(module: Module) -> Function:
         return known
     function, b = _begin(module, "hj_poll", 1)
     state = _take_gil(module, b)
-    status = b.call(declare(module, "PyErr_CheckSignals", ir.FunctionType(I32, [])), [])
+    status = b.call(declare_function(module, "PyErr_CheckSignals", ir.FunctionType(I32, [])), [])
     raised = b.icmp_signed("!=", status, ir.Constant(I32, 0))
     with b.if_then(raised, likely=False):
         _fetch(module, b, function.args[0])
@@ -46,7 +46,7 @@ def callback_function(module: Module) -> Function:
     record, target, words, result = function.args
     state = _take_gil(module, b)
     kind = ir.FunctionType(_POINTER, [_POINTER, _POINTER], var_arg=True)
-    call = declare(module, "PyObject_CallFunction", kind)
+    call = declare_function(module, "PyObject_CallFunction", kind)
     addresses = [b.ptrtoint(place, I64) for place in (words, result, record)]
     returned = b.call(call, [b.bitcast(target, _POINTER), _format(module, b), *addresses])
     raised = b.icmp_unsigned("==", returned, ir.Constant(_POINTER, None))
@@ -54,7 +54,7 @@ def callback_function(module: Module) -> Function:
         with failed:
             _fetch(module, b, record)
         with worked:
-            drop = declare(module, "Py_DecRef", ir.FunctionType(_VOID, [_POINTER]))
+            drop = declare_function(module, "Py_DecRef", ir.FunctionType(_VOID, [_POINTER]))
             b.call(drop, [returned])
     _leave(module, b, state, raised)
     return function
@@ -77,12 +77,12 @@ def _format(module: Module, b: Builder) -> Value:
 
 
 def _take_gil(module: Module, b: Builder) -> Value:
-    return b.call(declare(module, "PyGILState_Ensure", ir.FunctionType(I32, [])), [])
+    return b.call(declare_function(module, "PyGILState_Ensure", ir.FunctionType(I32, [])), [])
 
 
 def _leave(module: Module, b: Builder, state: Value, raised: Value) -> None:
     release_type = ir.FunctionType(_VOID, [I32])
-    b.call(declare(module, "PyGILState_Release", release_type), [state])
+    b.call(declare_function(module, "PyGILState_Release", release_type), [state])
     b.ret(b.zext(raised, I32))
 
 
@@ -90,4 +90,4 @@ def _fetch(module: Module, b: Builder, record: Value) -> None:
     fetch_type = ir.FunctionType(_VOID, [_POINTER.as_pointer()] * 3)
     first = b.bitcast(record, _POINTER.as_pointer())
     places = [b.gep(first, [ir.Constant(I64, i)]) for i in range(3)]
-    b.call(declare(module, "PyErr_Fetch", fetch_type), places)
+    b.call(declare_function(module, "PyErr_Fetch", fetch_type), places)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.arithmetic import emit_compare
-from hybridjit.codegen.emit.casts import declare, emit_cast
+from hybridjit.codegen.emit.casts import emit_cast
 from hybridjit.codegen.llvm_text import parse_llvm
 from hybridjit.codegen.llvm_types import (
     I1,
@@ -70,7 +71,7 @@ def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dty
             f"the rule of intrinsic '{custom.name}': LLVM has no {custom.rule.name} from "
             f"{len(args)} {dtype} to {custom.result_dtype(dtype)}"
         )
-    function = declare(b.module, name, ir.FunctionType(result, [kind] * len(args)))
+    function = declare_function(b.module, name, ir.FunctionType(result, [kind] * len(args)))
     return b.call(function, args)
 
 
@@ -109,7 +110,7 @@ def _abs(b: Builder, args: Sequence[Value], dtype: DType) -> Value:
     if not is_signed(dtype):
         return x
     name, kind = f"llvm.abs.{mangled(x.type)}", ir.FunctionType(x.type, [x.type, I1])
-    function = declare(b.module, name, kind)
+    function = declare_function(b.module, name, kind)
     return b.call(function, [x, ir.Constant(I1, 0)])
 
 

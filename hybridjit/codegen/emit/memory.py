@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.llvm_types import (
     I1,
     I8,
@@ -203,13 +203,13 @@ def call_malloc(b: Builder, size: Value) -> Value:
     function_type = ir.FunctionType(I8.as_pointer(), [I64, I64])
     align = ir.Constant(I64, _ARRAY_ALIGN)
     padded = b.and_(b.add(size, ir.Constant(I64, _ARRAY_ALIGN)), ir.Constant(I64, -_ARRAY_ALIGN))
-    return b.call(declare(b.module, "aligned_alloc", function_type), [align, padded])
+    return b.call(declare_function(b.module, "aligned_alloc", function_type), [align, padded])
 
 
 def call_realloc(b: Builder, memory: Value, size: Value) -> Value:
     """`realloc`; the result may be null."""
     function_type = ir.FunctionType(I8.as_pointer(), [I8.as_pointer(), I64])
-    return b.call(declare(b.module, "realloc", function_type), [memory, size])
+    return b.call(declare_function(b.module, "realloc", function_type), [memory, size])
 
 
 def ask_for_huge_pages(b: Builder, memory: Value, size: Value) -> None:
@@ -222,13 +222,13 @@ def ask_for_huge_pages(b: Builder, memory: Value, size: Value) -> None:
         page = ir.Constant(I64, PAGE)
         start = b.and_(b.add(b.ptrtoint(memory, I64), page), ir.Constant(I64, -PAGE))
         args = [b.inttoptr(start, memory.type), b.sub(size, page), ir.Constant(I32, _MADV_HUGEPAGE)]
-        b.call(declare(b.module, "madvise", function_type), args)
+        b.call(declare_function(b.module, "madvise", function_type), args)
 
 
 def call_free(b: Builder, pointer: Value) -> None:
     """`free`."""
     function_type = ir.FunctionType(ir.VoidType(), [I8.as_pointer()])
-    b.call(declare(b.module, "free", function_type), [pointer])
+    b.call(declare_function(b.module, "free", function_type), [pointer])
 
 
 def call_zero(b: Builder, pointer: Value, size: Value) -> None:
@@ -246,6 +246,6 @@ def call_prefetch(b: Builder, address: Value) -> None:
     """Ask for the memory at `address`, which may be anywhere."""
     pointer = I8.as_pointer()
     function_type = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
-    function = declare(b.module, "llvm.prefetch.p0", function_type)
+    function = declare_function(b.module, "llvm.prefetch.p0", function_type)
     hints = [ir.Constant(I32, hint) for hint in (_READ, _KEEP, _DATA)]
     b.call(function, [b.bitcast(address, pointer), *hints])

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from hybridjit.analysis.packing import Group
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.emitter import Emitter, Lanes
 from hybridjit.codegen.emit.memory import ArrayAddress
 from hybridjit.codegen.emit.vector_values import count_flags, flags_as_number, shuffle, splat
@@ -171,7 +171,7 @@ def _table(module: Module, count: int, words: int) -> Value:
 
 def _call(b: Builder, name: str, args: Sequence[Value], returns: LLVMType = _VOID) -> Value:
     kind = ir.FunctionType(returns, [arg.type for arg in args])
-    return b.call(declare(b.module, name, kind), args)
+    return b.call(declare_function(b.module, name, kind), args)
 
 
 def _store_each(

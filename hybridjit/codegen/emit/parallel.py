@@ -25,7 +25,7 @@ from hybridjit.analysis.cost import (
     find_work,
     make_work,
 )
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.emitter import POLL_WORK, Emitter
 from hybridjit.codegen.emit.loops import iterate, loop_bounds, loop_value
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, make_register
@@ -77,7 +77,7 @@ def _run_on_pool(emitter: Emitter, loop: For) -> None:
     emitter.sites.append(Site(Failure.FORKED, None))
     args = [chunk, trips, _grain(emitter, loop), context, emitter.error, stopped]
     kind = ir.FunctionType(I32, [arg.type for arg in args])
-    _leave_unless_zero(emitter, emitter.b.call(declare(emitter.module, RUN, kind), args))
+    _leave_unless_zero(emitter, emitter.b.call(declare_function(emitter.module, RUN, kind), args))
 
 
 def _grain(emitter: Emitter, loop: For) -> Value:
@@ -299,7 +299,7 @@ def _timed_chunk(emitter: Emitter, timers: Timers | None, loop: For) -> Generato
 
 def _poll_function(module: Module) -> Function:
     """A chunk asks the pool whether to go on, which costs next to nothing."""
-    return declare(module, POLL, ir.FunctionType(I32, [_RECORD]))
+    return declare_function(module, POLL, ir.FunctionType(I32, [_RECORD]))
 
 
 def _run_some(

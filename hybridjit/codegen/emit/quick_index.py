@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.llvm_types import DOUBLE, FLOAT, I32, I64, Builder, Value
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, DType
 
@@ -22,7 +22,7 @@ def emit_quick_index(b: Builder, value: Value, dtype: DType) -> Value | None:
     if dtype not in _X86 or not b.module.triple.startswith("x86_64"):
         return None
     name, vector = _X86[dtype]
-    convert = declare(b.module, name, ir.FunctionType(I64, [vector]))
+    convert = declare_function(b.module, name, ir.FunctionType(I64, [vector]))
     zeros: Value = ir.Constant(vector, None)
     lanes = b.insert_element(zeros, value, ir.Constant(I32, 0))
     return b.call(convert, [lanes])

@@ -20,7 +20,7 @@ from llvmlite import ir
 from hybridjit.analysis.limits import limits_of_loop
 from hybridjit.analysis.traffic import bytes_of
 from hybridjit.analysis.vector_width import find_width
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.elements import emit_indices
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.memory import LINE, MAPPED_BYTES
@@ -66,7 +66,7 @@ def _is_fresh(emitter: Emitter, buffer: Buffer) -> bool:
 def end_stream(emitter: Emitter) -> None:
     """Let what was written be in memory before anything that comes later."""
     kind = ir.FunctionType(ir.VoidType(), [])
-    emitter.b.call(declare(emitter.module, "llvm.x86.sse.sfence", kind), [])
+    emitter.b.call(declare_function(emitter.module, "llvm.x86.sse.sfence", kind), [])
 
 
 def run_uncut(emitter: Emitter, loop: For, whole: For) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.llvm_types import I64, Builder, Module, Value
 from hybridjit.ir.stmt import For
 from hybridjit.record import record
@@ -45,10 +45,12 @@ class Timers:
 def read_clock(b: Builder, module: Module) -> Value:
     """The counter of the processor that goes on steadily."""
     if not module.triple.startswith(("aarch64", "arm64")):
-        return b.call(declare(module, "llvm.readcyclecounter", ir.FunctionType(I64, [])), [])
+        return b.call(
+            declare_function(module, "llvm.readcyclecounter", ir.FunctionType(I64, [])), []
+        )
     # LLVM 22 has llvm.readsteadycounter, which is always zero there.
     kind = ir.FunctionType(I64, [ir.MetaDataType()])
-    read = declare(module, "llvm.read_volatile_register.i64", kind)
+    read = declare_function(module, "llvm.read_volatile_register.i64", kind)
     return b.call(read, [module.add_metadata(["cntvct_el0"])])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.memory import LINE, ArrayAddress, call_prefetch, dot
 from hybridjit.codegen.emit.vector_values import (
     Index,
@@ -336,7 +336,7 @@ class Access:
 
     def _call(self, name: str, returns: LLVMType, args: Sequence[Value]) -> Value:
         function_type = ir.FunctionType(returns, [arg.type for arg in args])
-        return self.b.call(declare(self.b.module, name, function_type), args)
+        return self.b.call(declare_function(self.b.module, name, function_type), args)
 
     @property
     def _align(self) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from hybridjit.arith.fold import wrap
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.llvm_types import (
     I1,
     I32,
@@ -98,7 +98,7 @@ def first_lane(b: Builder, flags: Value) -> Value:
     """The number of the first lane with a flag set; there is one."""
     bits = _as_bits(b, flags)
     kind = ir.FunctionType(bits.type, [bits.type, I1])
-    function = declare(b.module, f"llvm.cttz.i{bits.type.width}", kind)
+    function = declare_function(b.module, f"llvm.cttz.i{bits.type.width}", kind)
     return _as_index(b, b.call(function, [bits, ir.Constant(I1, 0)]))
 
 
@@ -106,7 +106,7 @@ def count_flags(b: Builder, flags: Value) -> Value:
     """In how many lanes a flag is set."""
     bits = _as_bits(b, flags)
     kind = ir.FunctionType(bits.type, [bits.type])
-    function = declare(b.module, f"llvm.ctpop.i{bits.type.width}", kind)
+    function = declare_function(b.module, f"llvm.ctpop.i{bits.type.width}", kind)
     return _as_index(b, b.call(function, [bits]))
 
 

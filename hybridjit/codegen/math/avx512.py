@@ -12,7 +12,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math.values import UNDEFINED, Bits, Real, declare
+from hybridjit.codegen.declarations import declare_function
+from hybridjit.codegen.math.values import UNDEFINED, Bits, Real
 
 _I32 = ir.IntType(32)
 _ROUNDING = ir.Constant(_I32, 4)  # as the processor is set
@@ -63,7 +64,9 @@ def look_up(index: Bits, table: Sequence[float]) -> Real:
     kind = scope.type_of(format.type)
     entries = ir.Constant(kind, list(table))
     name = f"llvm.x86.avx512.permvar.{'sf' if format.bits == 32 else 'df'}.512"
-    function = declare(scope.builder.module, name, ir.FunctionType(kind, [kind, index.value.type]))
+    function = declare_function(
+        scope.builder.module, name, ir.FunctionType(kind, [kind, index.value.type])
+    )
     return Real(scope, format, scope.builder.call(function, [entries, index.value]))
 
 
@@ -79,7 +82,7 @@ def _call(name: str, x: Real, *args: Any) -> Real:
     suffix = "ps" if x.format.bits == 32 else "pd"
     kind = ir.FunctionType(x.value.type, [arg.type for arg in args])
     module = x.scope.builder.module
-    function = declare(module, f"llvm.x86.avx512.mask.{name}.{suffix}.512", kind)
+    function = declare_function(module, f"llvm.x86.avx512.mask.{name}.{suffix}.512", kind)
     return Real(x.scope, x.format, x.scope.builder.call(function, args))
 
 

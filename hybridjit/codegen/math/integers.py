@@ -6,20 +6,21 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math.values import UNDEFINED, declare
+from hybridjit.codegen.declarations import declare_function
+from hybridjit.codegen.math.values import UNDEFINED
 
 
 def emit_popcount(builder: Any, x: Any) -> Any:
     """The number of one bits."""
     kind = ir.FunctionType(x.type, [x.type])
-    return builder.call(declare(builder.module, f"llvm.ctpop.{_shape(x)}", kind), [x])
+    return builder.call(declare_function(builder.module, f"llvm.ctpop.{_shape(x)}", kind), [x])
 
 
 def emit_clz(builder: Any, x: Any) -> Any:
     """The number of leading zeros; the width for zero."""
     flag = ir.IntType(1)
     kind = ir.FunctionType(x.type, [x.type, flag])
-    function = declare(builder.module, f"llvm.ctlz.{_shape(x)}", kind)
+    function = declare_function(builder.module, f"llvm.ctlz.{_shape(x)}", kind)
     return builder.call(function, [x, ir.Constant(flag, 0)])
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from llvmlite import ir
 
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.module_features import has_rounding
 from hybridjit.record import record
 
@@ -90,7 +91,7 @@ class Scope:
         if self.lanes > 1:
             suffix = f"v{self.lanes}{suffix}"
         kind = self.type_of(scalar)
-        function = declare(
+        function = declare_function(
             self.builder.module, f"llvm.{name}.{suffix}", ir.FunctionType(kind, [kind] * len(args))
         )
         return self.builder.call(function, args)
@@ -101,16 +102,10 @@ class Scope:
             return flag
         kind = ir.FunctionType(ir.IntType(1), [flag.type])
         name = f"llvm.vector.reduce.or.v{self.lanes}i1"
-        return self.builder.call(declare(self.builder.module, name, kind), [flag])
+        return self.builder.call(declare_function(self.builder.module, name, kind), [flag])
 
 
 _SUFFIXES = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
-
-
-def declare(module: Any, name: str, function_type: ir.FunctionType) -> ir.Function:
-    """The function `name` of the module, declared on first use."""
-    found = module.globals.get(name)
-    return ir.Function(module, function_type, name) if found is None else found
 
 
 class Real:

@@ -8,8 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.dispatcher.words import Word, Words
-from hybridjit.codegen.emit.casts import declare
 from hybridjit.codegen.llvm_types import I8, I32, I64
 from hybridjit.codegen.pool.layout import STATE, Pool
 
@@ -111,7 +111,7 @@ class PoolWords(Words):
         """Call a function of the C library."""
         values = [self.word(arg) for arg in args]
         kind = ir.FunctionType(result, [value.type for value in values])
-        return self.b.call(declare(self.module, name, kind), values)
+        return self.b.call(declare_function(self.module, name, kind), values)
 
     def sleep(self, place: Pool, seen: Word, milliseconds: int | None = None) -> None:
         """Sleep until a word of the pool is woken up, unless it is no longer what was seen."""
@@ -131,7 +131,7 @@ class PoolWords(Words):
         number = _FUTEX[self.module.triple.partition("-")[0]]
         kind = ir.FunctionType(I64, [I64], var_arg=True)
         args = [self.word(arg) for arg in (number, address, operation, value, limit)]
-        self.b.call(declare(self.module, "syscall", kind), args)
+        self.b.call(declare_function(self.module, "syscall", kind), args)
 
     def pause(self) -> None:
         """Tell the processor that this thread is only waiting."""
