@@ -8,23 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import hybridjit as hj
 from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.analysis.lower_blocks import lower_blocks
-from hybridjit.errors import ParseError
-from hybridjit.frontend.parse import parse_text
-from hybridjit.hybrid import prange
-from hybridjit.ir.equal import structural_equal
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.parallelize import parallelize
 from tests.conftest import Golden
 from tests.corpus.case import Array
-from tests.support.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.lowering.thread_values import LARGE, SIZES, THREADS, arrays, check, lowered
 from tests.support.own_process import run_program
 from tests.support.parallel_programs import AnyKernel, eager
-
-SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 65, 257)
-THREADS = (1, 2, 3)
 
 
 @hybrid.script(parallel=True)
@@ -200,19 +192,6 @@ LOOPS = (
 )
 
 
-def arrays(n: int) -> tuple[Any, Any]:
-    """Numbers below 1, some of them equal, and room for results."""
-    return np.floor(np.random.default_rng(n).random(n) * 64) * 0.015, np.zeros(max(n, 2))
-
-
-def check(kernel: AnyKernel, *args: Any) -> None:
-    """The same, bit for bit, on any number of threads as in the interpreter."""
-    expected = run_once(run_interpreted, kernel, args)
-    for count in THREADS:
-        with threads(count):
-            assert_same_outcome(run_once(run_native, kernel, args), expected)
-
-
 @pytest.mark.sampled(16)
 @pytest.mark.parametrize("kernel", LOOPS, ids=lambda kernel: kernel.__name__)
 def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
@@ -246,13 +225,6 @@ def test_an_index_outside_of_a_histogram() -> None:
                 kernel(a, b)
 
 
-def lowered(kernel: AnyKernel, *args: Any) -> str:
-    return kernel.inspect("lowered", *args)
-
-
-N = 1 << 18
-
-
 @pytest.mark.parametrize(
     ("kernel", "is_parallel"),
     [
@@ -266,7 +238,7 @@ N = 1 << 18
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_which_loops(kernel: AnyKernel, is_parallel: bool) -> None:
-    assert ("in parallel(" in lowered(kernel, *arrays(N))) is is_parallel
+    assert ("in parallel(" in lowered(kernel, *arrays(LARGE))) is is_parallel
 
 
 def test_small_work_stays_on_one_thread() -> None:
@@ -275,8 +247,8 @@ def test_small_work_stays_on_one_thread() -> None:
 
 def test_floats_are_added_in_any_order_where_that_is_allowed() -> None:
     loose: AnyKernel = Kernel(float_sum.__hybrid_function__, ("reassoc",), parallel=True)
-    assert "in parallel(" in lowered(loose, *arrays(N))
-    a, b = arrays(N)
+    assert "in parallel(" in lowered(loose, *arrays(LARGE))
+    a, b = arrays(LARGE)
     results: set[float] = set()
     for count in THREADS:
         with threads(count):
@@ -306,118 +278,6 @@ def test_products(shape: tuple[int, int, int]) -> None:
     kernel: AnyKernel = Kernel(product.__hybrid_function__, parallel=True)
     with eager():
         check(kernel, generator.random((n, depth)), generator.random((depth, m)), np.zeros((n, m)))
-
-
-@hybrid.script(parallel=True)
-def sum_of_sums(a: Array, b: Array) -> None:
-    total = 0.5
-    less = 0.0
-    for i in range(b.shape[0]):
-        row = 0.0
-        for j in range(a.shape[0]):
-            row += a[j] * (i + 1)
-        if i % 3 != 1:
-            total = row + total
-        less -= row
-    b[0] = total
-    b[1] = less
-
-
-@hybrid.script(parallel=True)
-def sums_of_rows(a: Array) -> Any:
-    return a.sum(axis=1)
-
-
-@hybrid.script(parallel=True)
-def sums_of_columns(a: Array) -> Any:
-    return a.sum(axis=0)
-
-
-@pytest.mark.parametrize("kernel", [sums_of_rows, sums_of_columns])
-def test_sums_of_sizes_known_at_run_time_run_on_threads(kernel: AnyKernel) -> None:
-    """Blocks of iterations update elements of their own: the loop that was cut tells, not they."""
-    assert "in parallel(" in lowered(kernel, hj.f64["n", "m"])
-    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
-    with eager():
-        for shape in ((0, 5), (5, 0), (1, 1), (3, 70), (90, 17), (2, 17_000)):
-            args = [np.random.default_rng(3).standard_normal(shape)]
-            with threads(1):
-                expected = run_once(run_native, again, args)
-            for count in THREADS:
-                with threads(count):
-                    assert_same_outcome(run_once(run_native, again, args), expected)
-            np.testing.assert_allclose(again(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-12)
-
-
-@hybrid.script(parallel=True)
-def two_terms(a: Array, b: Array) -> None:
-    total = 0.5
-    for i in range(b.shape[0]):
-        row = 0.0
-        for j in range(a.shape[0]):
-            row += a[j] * (i + 1)
-        total = total + row + 0.1
-    b[0] = total
-
-
-@pytest.mark.parametrize("kernel", [sum_of_sums, two_terms])
-def test_sums_of_few_values_are_those_of_one_thread(
-    kernel: AnyKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each iteration keeps its value, and those are added up in order."""
-    monkeypatch.setattr("hybridjit.lowering.parallelize.MIN_SINGLE", 0)
-    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
-    with eager():
-        for size in SIZES:
-            check(again, *arrays(size))
-
-
-def test_which_sums_of_few_values() -> None:
-    assert "in parallel(" in lowered(sum_of_sums, arrays(1000)[0], np.zeros(1000))
-    assert "in parallel(" not in lowered(two_terms, arrays(1000)[0], np.zeros(1000))
-
-
-def numpy_sum(a: Array) -> Any:
-    return a.sum() + (a * a).mean()
-
-
-@pytest.mark.parametrize("size", [1, 1000, 40_000, 200_000])
-def test_sums_of_numpy_are_those_of_one_thread(size: int) -> None:
-    serial: AnyKernel = hybrid.script(numpy_sum, parallel=False)
-    on_threads: AnyKernel = hybrid.script(numpy_sum, parallel=True)
-    a, _ = arrays(size)
-    with eager():
-        expected = serial(a)
-        for count in THREADS:
-            with threads(count):
-                assert on_threads(a) == expected
-
-
-def matrix_product(a: Array, b: Array) -> Any:
-    return a @ b
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
-@pytest.mark.parametrize("shape", [(40, 40, 40), (130, 300, 70)])
-def test_products_of_numpy_are_those_of_one_thread(shape: tuple[int, int, int], dtype: Any) -> None:
-    n, depth, m = shape
-    generator = np.random.default_rng(0)
-    a = generator.random((n, depth)).astype(dtype)
-    b = generator.random((depth, m)).astype(dtype)
-    serial: AnyKernel = hybrid.script(matrix_product, parallel=False)
-    on_threads: AnyKernel = hybrid.script(matrix_product, parallel=True)
-    with eager():
-        expected = serial(a, b)
-        for count in THREADS:
-            with threads(count):
-                assert (on_threads(a, b) == expected).all()
-
-
-def test_rows_of_products_of_numpy_run_on_threads() -> None:
-    kernel: AnyKernel = hybrid.script(matrix_product, parallel=True)
-    text = lowered(kernel, np.ones((256, 256)), np.ones((256, 256)))
-    assert text.index("in parallel(") < text.index("left = allocate(")
 
 
 @hybrid.script(parallel=True)
@@ -451,7 +311,7 @@ def skewed(a: Array, b: Array) -> None:
 
 
 def test_a_sweep_that_reads_its_neighbours_stays_as_it_is() -> None:
-    assert "in parallel(" not in lowered(skewed, *arrays(N))
+    assert "in parallel(" not in lowered(skewed, *arrays(LARGE))
 
 
 @hybrid.script(parallel=True)
@@ -476,7 +336,7 @@ def test_loops_without_iterations_are_not_cut_into_blocks(rows: int) -> None:
 
 
 def test_of_a_few_iterations_the_loop_inside_is_better() -> None:
-    text = lowered(few_channels, np.ones((N, 3)), np.ones((N, 3)))
+    text = lowered(few_channels, np.ones((LARGE, 3)), np.ones((LARGE, 3)))
     assert text.index("in range(3)") < text.index("in parallel(")
 
 
@@ -537,84 +397,3 @@ def test_arguments_that_share_memory_run_in_order() -> None:
     with eager(), threads(3):
         kernel(memory[:-1], memory[1:])
     assert (memory == expected).all()
-
-
-# -- the option ------------------------------------------------------------------------------------
-
-
-@hybrid.script
-def undecided(a: Array, b: Array) -> None:
-    for i in range(a.shape[0]):
-        b[i] = a[i] * 2
-
-
-def test_off_by_default() -> None:
-    assert "in parallel(" not in lowered(undecided, *arrays(N))
-
-
-def test_the_config_decides_where_the_script_does_not() -> None:
-    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
-    serial: AnyKernel = hybrid.script(undecided, parallel=False)
-    with config.scope(parallel=True):
-        assert "in parallel(" in lowered(kernel, *arrays(N))
-        assert "in parallel(" not in lowered(serial, *arrays(N))
-
-
-def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HYBRIDJIT_PARALLEL", "1")
-    config.clear()
-    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
-    assert "in parallel(" in lowered(kernel, *arrays(N))
-    monkeypatch.undo()
-    config.clear()
-
-
-def test_shown_printed_and_kept() -> None:
-    kernel = hybrid.script(undecided, parallel=True)
-    assert kernel is not undecided
-    assert "parallel" in repr(kernel)
-    assert "parallel=True" in str(kernel.prim_func(*arrays(8)))
-    assert kernel.options["parallel"] is True
-    assert hybrid.script(kernel) is kernel
-
-
-def test_printed_options_are_read_back() -> None:
-    kernel: AnyKernel = Kernel(undecided.__hybrid_function__, ("contract",), parallel=True)
-    func = kernel.prim_func(*arrays(8))
-    again = parse_text(str(func))
-    assert again.parallel
-    assert structural_equal(func, again)
-    with pytest.raises(ParseError, match="parallel must be written as True or False"):
-        parse_text(str(func).replace("parallel=True", "parallel=1"))
-
-
-def test_must_be_a_switch() -> None:
-    wrong: Any = 3
-    with pytest.raises(TypeError, match="parallel must be True or False, got 3"):
-        hybrid.script(undecided, parallel=wrong)
-
-
-@hybrid.script
-def with_prange(a: Array, b: Array) -> None:
-    for i in prange(a.shape[0]):
-        b[i] = a[i] * 2
-
-
-def test_prange_is_parallel() -> None:
-    a, b = arrays(9)
-    with_prange(a, b)
-    assert (b == a * 2).all()
-    assert "in parallel(" in str(with_prange.prim_func(a, b))
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_loops_that_nobody_asked_for_keep_their_lanes(dtype: str) -> None:
-    kernel: Any = hybrid.script(exponentials, parallel=True)
-    a = np.linspace(0, 1, 300_001).astype(dtype)
-    assert "lanes" in kernel.inspect("lowered", a)
-    assert kernel.report(a).loops[0].runs.startswith("on threads, in ")
-    np.testing.assert_array_equal(kernel(a), hybrid.script(exponentials)(a))
-
-
-def exponentials(a: Any) -> Any:
-    return np.exp(a) * 2 + 1
