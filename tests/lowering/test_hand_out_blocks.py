@@ -132,7 +132,6 @@ def test_blocks_are_whole_vectors() -> None:
     assert re.search(r"for i in vectorize\(block_?\d* \* 8, block_?\d* \* 8 \+ 8\)", text)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kernel", "steps"),
     [

@@ -135,7 +135,6 @@ CALLS: tuple[tuple[AnyKernel, Sequence[Sequence[Any]]], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kernel", "calls"),
     [pytest.param(kernel, calls, id=kernel.__name__) for kernel, calls in CALLS],

@@ -104,7 +104,6 @@ def arrays(size: int) -> list[Any]:
     return [u, np.zeros(size)]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_as_in_python(kernel: AnyKernel) -> None:
     for size in SIZES:

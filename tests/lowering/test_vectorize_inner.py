@@ -230,7 +230,6 @@ def test_arguments_that_share_memory_run_in_order() -> None:
     assert_same_outcome(found, run_once(run_plain, chosen, args))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", IN_LANES, ids=name_of)
 def test_lanes_that_are_off_touch_nothing(kernel: AnyKernel) -> None:
     for size in SIZES:
