@@ -29,6 +29,7 @@ SHARES_GOLDEN_WITH = pytest.StashKey[str]()
 
 # `fast` is derandomised: a run in CI that fails, fails again on the developer's machine.
 settings.register_profile("fast", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("sample", settings.get_profile("fast"), max_examples=25)
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("fast")
 
@@ -37,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files")
     parser.addoption("--fuzz", type=int, metavar="N", help="random examples per property test")
     parser.addoption(
-        "--sample", action="store_true", help="of tables marked sampled(n), one row in n"
+        "--sample",
+        action="store_true",
+        help="of tables marked sampled(n), one row in n; half as many examples of properties",
     )
 
 
@@ -45,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sampled(n): --sample runs one row in n of this table")
     examples: int | None = config.getoption("--fuzz")
     if examples is None:
+        if config.getoption("--sample"):
+            settings.load_profile("sample")
         return
     settings.register_profile("fuzz", settings.get_profile("nightly"), max_examples=examples)
     settings.load_profile("fuzz")
@@ -67,7 +72,8 @@ def _left_out_of_samples(items: list[pytest.Item]) -> set[pytest.Item]:
             tables[marker.args[0], item.nodeid.partition("[")[0]].append(item)
     left_out: set[pytest.Item] = set()
     for (share, _), rows in tables.items():
-        left_out.update(set(rows).difference(_covering(rows, -(-len(rows) // share))))
+        count = max(round(len(rows) / share), 1)
+        left_out.update(set(rows).difference(_covering(rows, count)))
     return left_out
 
 

@@ -15,6 +15,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("**/[!_]*.py"))
 # What needs a processor with some instructions has a way without them, too, and says if it took it.
 FALLBACKS = ("amx", "vnni")
 PLAIN = "plain intrinsic"
+# What would take as long as it is given.
+ARGUMENTS = {"tune": ("1s",)}
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,7 @@ PLAIN = "plain intrinsic"
     ids=lambda path: path.relative_to(ROOT / "examples").with_suffix("").as_posix(),
 )
 def test_example(path: Path) -> None:
-    printed = run(path)
+    printed = run(path, *ARGUMENTS.get(path.stem, ()))
     if path.stem in FALLBACKS and PLAIN not in printed:
         assert PLAIN in run(path, "plain")
 

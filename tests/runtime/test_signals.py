@@ -144,7 +144,7 @@ while not results:
 signal.setitimer(signal.ITIMER_REAL, 0)
 print(all(results), b.tolist())
 """
-    for delay in (0.001, 0.01, 0.03, 0.1, 0.2):
+    for delay in (0.001, 0.03, 0.1):
         found = run_program(tmp_path, HEAD + program.format(delay=delay), HYBRIDJIT_CACHE="0")
         assert found == "True [2.0, 2.0, 2.0]\n"
 

@@ -13,11 +13,11 @@ from tests.support.cache_faults import CODE, KEY, META, entry_path, open_store, 
 
 # How often in `make test`; `make torture` repeats them more often, see tests/torture.
 SCENARIOS = {
-    "damage_at_random": 200,
+    "damage_at_random": 100,
     "kill_at_random": 20,
-    "kill_at_every_call": 2,
-    "write_together": 50,
-    "evict_together": 50,
+    "kill_at_every_call": 1,
+    "write_together": 30,
+    "evict_together": 30,
     "race_for_the_secret": 10,
     "fork_while_busy": 20,
 }
