@@ -114,7 +114,7 @@ def _mark_shared_goldens(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests and all that they import stay: collecting garbage need not look there."""
     _freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)

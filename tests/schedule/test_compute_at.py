@@ -204,7 +204,7 @@ def test_the_trace_replays():
 
 def test_random_stages():
     """Every block of every program at every loop: the same result, or refused."""
-    check_valid_stages(check_moves, 25, seed=7)
+    check_valid_stages(check_moves, 15, seed=7)
 
 
 def check_moves(nest: Nest) -> None:

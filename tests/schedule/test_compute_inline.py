@@ -93,7 +93,7 @@ def test_docstring():
 
 
 def test_random_stages():
-    check_valid_stages(check_moves, 60, seed=13)
+    check_valid_stages(check_moves, 35, seed=13)
 
 
 def check_moves(nest: Nest) -> None:

@@ -167,7 +167,7 @@ def test_docstring():
 
 
 def test_random_stages():
-    check_valid_stages(check_moves, 25, seed=19)
+    check_valid_stages(check_moves, 15, seed=19)
 
 
 def check_moves(nest: Nest) -> None:

@@ -110,7 +110,7 @@ def test_docstring():
 
 
 def test_random_stages():
-    check_valid_stages(check_moves, 15, seed=11)
+    check_valid_stages(check_moves, 10, seed=11)
 
 
 def check_moves(nest: Nest) -> None:

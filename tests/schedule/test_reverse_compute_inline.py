@@ -106,7 +106,7 @@ def test_docstring():
 
 
 def test_random_stages():
-    check_valid_stages(check_moves, 60, seed=17)
+    check_valid_stages(check_moves, 35, seed=17)
 
 
 def check_moves(nest: Nest) -> None:
