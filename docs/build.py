@@ -95,8 +95,12 @@ def _current(is_here: bool) -> str:
 def _rendered(text: str) -> str:
     markdown = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted}).enable("table")
     body: str = markdown.render(text)
-    body = _with_anchors(body).replace("<!-- pictures -->", draw_orders())
-    return body.replace("<!-- refusal -->", f'<div class="change">{draw_refusal()}</div>')
+    body = _with_anchors(body)
+    if "<!-- pictures -->" in body:
+        body = body.replace("<!-- pictures -->", draw_orders())
+    if "<!-- refusal -->" in body:
+        body = body.replace("<!-- refusal -->", f'<div class="change">{draw_refusal()}</div>')
+    return body
 
 
 def _highlighted(code: str, language: str, _: str) -> str:
