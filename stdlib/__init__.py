@@ -287,7 +287,7 @@ from hybridjit.stdlib.reductions import (
     sum,
     var,
 )
-from hybridjit.stdlib.running.operator import Description, describe
+from hybridjit.stdlib.running.definition import Description, describe
 from hybridjit.stdlib.searching import (
     argsort,
     argwhere,

@@ -19,7 +19,8 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import T
-from hybridjit.stdlib.running.operator import on_arrays, operator
+from hybridjit.stdlib.running.definition import on_arrays
+from hybridjit.stdlib.running.operator import operator
 
 # Scripts are written for values of any type: what type checkers see are those of NumPy.
 

@@ -19,7 +19,8 @@ from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
 from hybridjit.stdlib.parts.types import Pair, T
 from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.compiled import scheduled_by
-from hybridjit.stdlib.running.operator import on_arrays, operator
+from hybridjit.stdlib.running.definition import on_arrays
+from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import all as are_all
 from hybridjit.te import const, if_then_else, reduce_axis

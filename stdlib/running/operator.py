@@ -12,32 +12,25 @@ Parameters that are annotated with T are operands, with Sequence[T] several of t
 options, which are constants of the code. A number in the place of an operand is passed to the code
 when it runs. An operator with a parameter `like` makes arrays of options alone, or a tensor if
 `like` is one, as NumPy's functions do.
-
-A result whose size depends on values is no tensor: `@on_arrays` is for a definition that calls a
-script on arrays.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
-from hybridjit.html_text import heading, preformatted
 from hybridjit.interp.base_array import base_array
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.lazy import lazy_module
-from hybridjit.record import record
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
@@ -46,14 +39,12 @@ from hybridjit.runtime.out_arrays import store_results
 from hybridjit.scalars.specs import ArraySpec, ConstantSpec, Spec, TupleSpec
 from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.source import read_function
 from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
+from hybridjit.stdlib.running.definition import Definition, Description
 from hybridjit.stdlib.running.operands import (
     Operand,
     Parameter,
     check_operands,
-    find_parameters,
-    operands_of,
     stand_in_for,
 )
 from hybridjit.stdlib.running.schedules import as_written
@@ -84,16 +75,6 @@ _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 _ITEM = Parameter(may_be_number=False)
 
 
-@record
-class Description:
-    """A row of `hs.OPERATORS`. The family is the file that an operator is defined in."""
-
-    name: str
-    family: str
-    has_schedule: bool
-    has_gradient: bool
-
-
 @overload
 def operator(define: F, /) -> F: ...
 @overload
@@ -110,74 +91,8 @@ def operator(
     return Operator(define, recipe, differentiable=differentiable)
 
 
-def on_arrays(define: F) -> F:
-    """Let a definition take arrays only: the sizes of its results depend on values."""
-    made: Any = ArrayOperator(define)
-    return made
-
-
-def describe(made: Any) -> Description:
-    """What is known of an operator."""
-    assert isinstance(made, _Defined)
-    return made.describe()
-
-
-class _Defined:
-    """A definition with its operands, and what tables say of it."""
-
-    def __init__(self, define: Callable[..., Any]) -> None:
-        made: Any = self
-        functools.update_wrapper(made, define)
-        self._name = define.__name__
-        self._define = cast("FunctionType", define)
-        self._signature = inspect.signature(define)
-        self._operands: dict[str, Parameter] = find_parameters(define)
-
-    def __repr__(self) -> str:
-        return f"operator {self._name}{self._signature}"
-
-    def _repr_html_(self) -> str:
-        return heading(repr(self)) + "\n" + preformatted(read_function(self._define).text)
-
-    def describe(self) -> Description:
-        """What `hs.OPERATORS` says."""
-        family = self._define.__module__.rpartition(".")[2]
-        return Description(self._name, family, has_schedule=False, has_gradient=False)
-
-    def _operands_in(self, named: Mapping[str, Any]) -> list[Operand]:
-        return [
-            operand
-            for name, value in named.items()
-            if name in self._operands and value is not None
-            for operand in operands_of(self._name, name, value, self._operands[name])
-        ]
-
-    def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What is passed, by parameter, in the order in which it is passed."""
-        try:
-            bound = self._signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise ArgumentError(f"{self._name}: {error}") from None
-        names = [*list(self._signature.parameters)[: len(args)], *kwargs]
-        return {name: bound[name] for name in names}
-
-
-class ArrayOperator(_Defined):
-    """A definition on arrays."""
-
-    @api_edge
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        operands = self._operands_in(self._bind(args, kwargs))
-        if check_operands(self._name, operands) is Tensor:
-            raise ArgumentError(
-                f"{self._name}: the size of its result depends on values, and a tensor needs one",
-                help="call it on arrays",
-            )
-        return self._define(*args, **kwargs)
-
-
 @native_calls
-class Operator(_Defined, NativeCallable):
+class Operator(Definition, NativeCallable):
     """A definition, and the code that was compiled of it for the arrays it was called on."""
 
     def __init__(
