@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -38,7 +39,7 @@ def assert_unchanged(
     before: PrimFunc, after: PrimFunc, args: Sequence[Any], *, native: bool = False
 ) -> None:
     """Fail unless both functions do the same to `args`, bit by bit, and the text parses back."""
-    _assert_well_formed(after)
+    _assert_well_formed(after, os.getpid())
     expected, found = outcome(before, args), outcome(after, args)
     _assert_same(found, expected, f"interpreted on {_shapes(args)}", after)
     if native:
@@ -46,8 +47,11 @@ def assert_unchanged(
 
 
 @lru_cache(maxsize=32)
-def _assert_well_formed(func: PrimFunc) -> None:
-    """Once for each function, however many arguments it is run on: parsing takes the time."""
+def _assert_well_formed(func: PrimFunc, process: int) -> None:
+    """Once for each function, however many arguments it is run on: parsing takes the time.
+
+    Children, in which the compiler may be another one, look anew.
+    """
     verify(func, Stage.BLOCKS)
     assert structural_equal(parse_text(str(func)), func), f"does not parse back:\n{func}"
 
