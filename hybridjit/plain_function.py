@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
 from types import CellType, FunctionType
 from typing import Any
 
+from hybridjit.errors import ParseError
+from hybridjit.kept_property import kept_property
 from hybridjit.record import record
-from hybridjit.scalars.builtins import BUILTINS, PLAIN
+from hybridjit.scalars.builtins import BUILTINS, CALLED
+from hybridjit.source import read_function
+from hybridjit.syntax import nodes_of
 
 
 @record
@@ -37,7 +42,7 @@ def _plain_function(pyfunc: FunctionType, world: _World) -> FunctionType:
     cells = tuple(_plain_cell(cell, world) for cell in pyfunc.__closure__ or ())
     plain = FunctionType(
         pyfunc.__code__,
-        _LiveGlobals(pyfunc.__globals__, world),
+        _LiveGlobals(pyfunc, world),
         pyfunc.__name__,
         pyfunc.__defaults__,
         cells,
@@ -54,14 +59,27 @@ def _plain_function(pyfunc: FunctionType, world: _World) -> FunctionType:
 class _LiveGlobals(dict[str, Any]):
     """The globals of a function, read as they are now, with the names of the language behind."""
 
-    def __init__(self, names: dict[str, Any], world: _World) -> None:
+    def __init__(self, pyfunc: FunctionType, world: _World) -> None:
+        names = pyfunc.__globals__
         super().__init__({"__builtins__": names.get("__builtins__", {})})
-        self.names, self.world = names, world
+        self.pyfunc, self.names, self.world = pyfunc, names, world
 
     def __getitem__(self, name: str) -> Any:
         if name in self.names:
             return _plain(self.names[name], self.world)
-        return PLAIN.get(name, BUILTINS[name])
+        if name in CALLED and name in self.called:
+            return CALLED[name]
+        return BUILTINS[name]
+
+    @kept_property
+    def called(self) -> set[str]:
+        """The names that the function calls; one whose source nobody has calls none."""
+        try:
+            source = read_function(self.pyfunc)
+        except ParseError:
+            return set()
+        calls = (node.func for node in nodes_of(source.node) if isinstance(node, ast.Call))
+        return {func.id for func in calls if isinstance(func, ast.Name)}
 
 
 def _plain_cell(cell: CellType, world: _World) -> CellType:

@@ -345,5 +345,5 @@ BUILTINS: dict[str, Any] = {
     "inf": math.inf,
     "nan": math.nan,
 }
-# What plain functions are given instead: there, `inf` can be called, as in a script.
-PLAIN: dict[str, Any] = {"inf": Infinity("inf")}
+# What plain functions are given that call these numbers, as scripts may.
+CALLED: dict[str, Any] = {"inf": Infinity("inf")}

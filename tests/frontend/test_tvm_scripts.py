@@ -52,6 +52,18 @@ def test_extremes_of_types(count: int) -> None:
 
 
 @hybrid.script
+def infinite(a: Any) -> Any:
+    a[0] = inf  # noqa: F821
+    return inf  # noqa: F821
+
+
+def test_infinity_is_a_float() -> None:
+    """Only where `inf(dtype)` is called is it more than that."""
+    for found in (infinite(np.ones(1)), infinite.py_func(np.ones(1))):
+        assert type(found) is float
+
+
+@hybrid.script
 def threads(a: Any) -> Any:
     total = 0
     for i in bind(max_num_threads(), "threadIdx.x"):
