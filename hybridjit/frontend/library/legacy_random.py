@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy
 
-from hybridjit.frontend.library.random import bounds_of, places_of
-from hybridjit.frontend.library.searching import place_of
+from hybridjit.frontend.library.chances import choice_by_chance
 from hybridjit.ir.dtype import FLOAT64, UINT32, UINT64
 from hybridjit.ir.extern import Extern
 
@@ -276,16 +275,7 @@ def choice(state: State, a: Any, size: Any = None, replace: bool = True, p: Any 
     if population <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
     if p is not None:
-        if not replace:
-            raise NotImplementedError(
-                "different elements have equal chances here", "draw from those that are left"
-            )
-        bounds = bounds_of(p, population)
-        if size is None:
-            found = place_of(bounds, random_sample(state), "right")
-            return int(found) if np.ndim(a) == 0 else a[found]
-        chosen = places_of(bounds, random_sample(state, size))
-        return chosen if np.ndim(a) == 0 else a[chosen]
+        return choice_by_chance(state, a, size, replace, p, random_sample)
     if size is None:
         place = randint(state, 0, population)
         return place if np.ndim(a) == 0 else a[place]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from hybridjit.frontend.library import ziggurat
-from hybridjit.frontend.library.searching import place_of
+from hybridjit.frontend.library.chances import choice_by_chance
 from hybridjit.frontend.library.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
 from hybridjit.scalars.specs import STATE_SIZE
 
@@ -417,43 +417,13 @@ def _sample(state: State, population: int, size: int) -> Array:
     return chosen
 
 
-def bounds_of(p: Any, population: int) -> Any:
-    """Up to where the numbers from 0 to 1 belong to each of some elements with chances `p`."""
-    chances = np.asarray(p).astype(np.float64)
-    if len(chances) != population:
-        raise ValueError("a and p must have same size")
-    if np.any(chances < 0):
-        raise ValueError("Probabilities are not non-negative")
-    if not abs(np.sum(chances) - 1) <= 1.4901161193847656e-08:  # NumPy's: the root of eps
-        raise ValueError("Probabilities do not sum to 1")
-    bounds = np.cumsum(chances)
-    return bounds / bounds[-1]
-
-
-def places_of(bounds: Any, drawn: Any) -> Any:
-    """To which element each of some numbers from 0 to 1 belongs."""
-    found = np.empty(drawn.shape, np.int64)
-    for at in np.ndindex(drawn.shape):
-        found[at] = place_of(bounds, drawn[at], "right")
-    return found
-
-
 def choice(state: State, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
     """Elements of an array, or integers below a number: with one another, or all different."""
     population = a if np.ndim(a) == 0 else len(a)
     if population <= 0:
         raise ValueError("a must be a positive integer unless no samples are taken")
     if p is not None:
-        if not replace:
-            raise NotImplementedError(
-                "different elements have equal chances here", "draw from those that are left"
-            )
-        bounds = bounds_of(p, population)
-        if size is None:
-            found = place_of(bounds, random(state), "right")
-            return int(found) if np.ndim(a) == 0 else a[found]
-        chosen = places_of(bounds, random(state, size))
-        return chosen if np.ndim(a) == 0 else a[chosen]
+        return choice_by_chance(state, a, size, replace, p, random)
     if size is None:
         place = integers(state, 0, population)
         return int(place) if np.ndim(a) == 0 else a[place]
