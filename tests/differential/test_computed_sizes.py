@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,7 +11,7 @@ import pytest
 
 from hybridjit import hybrid, parse, structural_equal
 from tests.support.array_results import assert_agree
-from tests.support.memory import needs_proc, resident_megabytes
+from tests.support.memory import growth, needs_proc, resident_megabytes
 
 np: Any = numpy
 SIZES = (0, 1, 2, 7, 16, 33, 100)
@@ -204,7 +203,7 @@ def fails_after(a: Any, k: Any) -> Any:
 @pytest.mark.parametrize("kernel", [positive, counted, selected, of_two_sizes, twice_the_same])
 def test_many_calls_leave_nothing_behind(kernel: Any, many_calls: int) -> None:
     a = np.arange(-500.0, 500.0)
-    assert _growth(lambda: kernel(a), many_calls) < 4
+    assert growth(lambda: kernel(a), many_calls) < 4
 
 
 @needs_proc
@@ -218,16 +217,4 @@ def test_many_errors_leave_nothing_behind(many_calls: int, unchecked: None) -> N
 
     with pytest.raises(IndexError, match="out of bounds"):
         fails_after(a, 999)
-    assert _growth(fail, many_calls) < 4
-
-
-def _growth(call: Callable[[], Any], calls: int) -> float:
-    """How many megabytes more the process has after as many calls."""
-    for _ in range(calls // 50):
-        call()
-    gc.collect()
-    before = resident_megabytes()
-    for _ in range(calls):
-        call()
-    gc.collect()
-    return resident_megabytes() - before
+    assert growth(fail, many_calls) < 4

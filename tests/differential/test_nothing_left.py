@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy
 import pytest
 
 from tests.frontend.from_text import script_from_text
-from tests.support.memory import needs_proc, resident_megabytes
+from tests.support.memory import growth, needs_proc
 
 np: Any = numpy
 
@@ -35,18 +33,6 @@ KINDS = {
     "a sorted list": "r = sorted(-x for x in a)",
     "joined": "r = np.concatenate((a[a > k], a[a < k])), np.union1d(a, a + k)",
 }
-
-
-def growth(call: Callable[[], Any], calls: int) -> float:
-    """How many megabytes more the process has after so many calls."""
-    for _ in range(calls // 50):
-        call()
-    gc.collect()
-    before = resident_megabytes()
-    for _ in range(calls):
-        call()
-    gc.collect()
-    return resident_megabytes() - before
 
 
 @needs_proc

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -27,3 +29,13 @@ def resident_megabytes() -> float:
         trim(0)
     with open(STATISTICS) as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def growth(call: Callable[[], Any], calls: int) -> float:
+    """How many megabytes more the process has after so many calls."""
+    for _ in range(calls // 50):
+        call()
+    before = resident_megabytes()
+    for _ in range(calls):
+        call()
+    return resident_megabytes() - before
