@@ -8,7 +8,7 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.errors import ParseError, shown_path
 from tests.frontend.from_text import script_from_text
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -73,7 +73,7 @@ def test_arguments_of_another_type_have_their_own() -> None:
 
 
 def test_a_kernel_works_in_place() -> None:
-    run_all_ways(scale, [np.arange(3.0)], {"factor": 3})
+    run_plain_and_interpreted(scale, [np.arange(3.0)], {"factor": 3})
 
 
 # Plain Python

@@ -6,7 +6,7 @@ covers. Whatever runs, prints or rewrites kernels is tried on all of them:
     from tests.corpus import CORPUS
     for case in CORPUS:
         for arguments in case.arguments:
-            run_all_ways(case.kernel, arguments.args, arguments.kwargs, ulp=case.ulp)
+            run_plain_and_interpreted(case.kernel, arguments.args, arguments.kwargs, ulp=case.ulp)
 
 tests/frontend/test_corpus_coverage.py asserts that every name of the language, every operator and
 every kind of statement stands in some kernel.

@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import ParseError, hybrid
 from tests.support.array_results import assert_agree
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Values = Any
 
@@ -156,7 +156,7 @@ def test_program(function: Callable[..., Any]) -> None:
         matrix = numbers.reshape(3, columns)
         for layout in (matrix, np.asfortranarray(matrix), matrix[::-1, ::-1], matrix.astype("f4")):
             for k in range(3):
-                run_all_ways(kernel, (layout, k))
+                run_plain_and_interpreted(kernel, (layout, k))
 
 
 def test_parts_of_what_is_assigned_to_are_refused_in_lists() -> None:

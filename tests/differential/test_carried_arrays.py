@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import hybrid
 from tests.support import late_names
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Values = Any
 
@@ -344,4 +344,4 @@ _LATE: Values = late_names.PROGRAMS
 def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)
     for values, count in _arguments():
-        run_all_ways(kernel, (values, count), joined=True)
+        run_plain_and_interpreted(kernel, (values, count), joined=True)

@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import bfloat16, const_range, grid, int64, uint64
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 
 def bump(q: Any) -> Any:
@@ -168,4 +168,4 @@ CASES: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kernel", "args"), CASES)
 def test_what_programs_found(kernel: Any, args: list[Any]) -> None:
-    run_all_ways(kernel, args, joined=True)
+    run_plain_and_interpreted(kernel, args, joined=True)

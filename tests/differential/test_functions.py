@@ -16,7 +16,7 @@ from hybridjit.errors import TypeMismatch
 from hybridjit.frontend import captures
 from hybridjit.scalars.builtins import MATH
 from hybridjit.scalars.functions import arity_of
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 REAL = (
     *(True, 2, 2.5, np.bool_(True), np.int8(3), np.uint8(3), np.int32(-3), np.int64(3)),
@@ -103,7 +103,7 @@ def test_function_of_every_type(kernels: ModuleType, number: int) -> None:
     kernel: Kernel[..., Any] = vars(kernels)[f"f{number}"]
     for args in arguments(TRIED[number][2]):
         if not (is_odd(args) or is_refused(kernel, args)):
-            run_all_ways(kernel, args, ulp=ULP)
+            run_plain_and_interpreted(kernel, args, ulp=ULP)
 
 
 def is_refused(kernel: Kernel[..., Any], args: tuple[Any, ...]) -> bool:

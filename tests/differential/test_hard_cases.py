@@ -12,10 +12,10 @@ from hybridjit.hybrid import allocate, const_range, grid
 from hybridjit.ir.equal import find_difference
 from tests.support.oracle import (
     assert_same_outcome,
-    run_all_ways,
     run_interpreted,
     run_native,
     run_once,
+    run_plain_and_interpreted,
 )
 
 Array = Any
@@ -25,7 +25,7 @@ LOW, HIGH = -(2**63), 2**63 - 1
 def check(kernel: Kernel[..., Any], *args: Any, plain: bool = True) -> None:
     """The three ways agree, and the printed program is the program."""
     if plain:
-        run_all_ways(kernel, args, joined=True)
+        run_plain_and_interpreted(kernel, args, joined=True)
     interpreted = run_once(run_interpreted, kernel, args)
     assert_same_outcome(run_once(run_native, kernel, args), interpreted)
     func = kernel.prim_func(*args)

@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import hybrid
 from tests.support.array_results import assert_agree
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Values = Any
 
@@ -163,8 +163,8 @@ def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)
     for number in range(5):
         for size in (1, 2, 5):
-            run_all_ways(kernel, (np.linspace(0.25, 4, size), number), joined=True)
-        run_all_ways(kernel, (np.arange(1.0, 11.0)[::-2], number), joined=True)
+            run_plain_and_interpreted(kernel, (np.linspace(0.25, 4, size), number), joined=True)
+        run_plain_and_interpreted(kernel, (np.arange(1.0, 11.0)[::-2], number), joined=True)
 
 
 class Found(NamedTuple):

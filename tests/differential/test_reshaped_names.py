@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import Kernel
 from hybridjit.errors import ParseError
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Values = Any
 
@@ -78,7 +78,7 @@ def test_what_is_written_before_is_shown(
     function: Callable[..., Any], shape: tuple[int, int]
 ) -> None:
     m: Values = np.indices(shape).sum(axis=0) * 1.5 % 4
-    assert run_all_ways(Kernel(function), [m]).error is None
+    assert run_plain_and_interpreted(Kernel(function), [m]).error is None
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from hybridjit.frontend.values import (
 from hybridjit.hybrid import float32, parallel
 from hybridjit.ir.dtype import FLOAT32, INT8, WEAK_FLOAT, ScalarType
 from hybridjit.scalars.scalar import Scalar
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -180,7 +180,7 @@ def test_a_global_of_the_name_of_a_builtin_wins() -> None:
     def f(n: Number) -> Number:
         return n + rint
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 def test_a_closure_of_the_name_of_a_global_wins() -> None:
@@ -190,7 +190,7 @@ def test_a_closure_of_the_name_of_a_global_wins() -> None:
     def f(n: Number) -> Number:
         return n * SCALE
 
-    assert run_all_ways(f, [1]).result == 7
+    assert run_plain_and_interpreted(f, [1]).result == 7
 
 
 def test_a_cell_filled_after_the_decoration_is_read_at_the_call() -> None:
@@ -228,7 +228,7 @@ def test_a_changed_global_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_global_that_changes_its_type_changes_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     scaled.interpret(3)
     monkeypatch.setitem(globals(), "SCALE", np.float32(0.5))
-    run_all_ways(scaled, [3])
+    run_plain_and_interpreted(scaled, [3])
 
 
 def test_a_global_that_is_deleted_is_no_longer_defined(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,7 +328,7 @@ def test_a_captured_array_is_a_constant() -> None:
     def f(i: Number) -> Number:
         return WEIGHTS[i] + WEIGHTS.shape[0]
 
-    run_all_ways(f, [2])
+    run_plain_and_interpreted(f, [2])
 
 
 def test_a_captured_array_cannot_be_written_to() -> None:
@@ -370,7 +370,7 @@ def test_the_layout_of_a_captured_array_does_not_matter(order: Any) -> None:
     def f(i: Number, j: Number) -> Number:
         return table[i, j]
 
-    run_all_ways(f, [1, 0])
+    run_plain_and_interpreted(f, [1, 0])
 
 
 def test_arrays_in_a_tuple_are_captured() -> None:
@@ -380,7 +380,7 @@ def test_arrays_in_a_tuple_are_captured() -> None:
     def f(i: Number) -> Number:
         return tables[0][i] + tables[1][i]
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 @dataclass
@@ -405,7 +405,7 @@ def test_arrays_that_live_only_for_a_moment_are_not_mistaken_for_each_other() ->
     def f(i: Number) -> Number:
         return tables.ones[i] + tables.zeros[i]
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 # Annotations

@@ -10,7 +10,7 @@ from hybridjit.errors import ParseError
 from hybridjit.hybrid import allocate, output_tensor
 from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -60,7 +60,7 @@ def test_a_return_in_each_branch(x: int) -> None:
     def f(x: Number) -> Number:
         return clamp(x)
 
-    run_all_ways(f, [x])
+    run_plain_and_interpreted(f, [x])
 
 
 @pytest.mark.parametrize("wanted", [3, 0, 99])
@@ -69,7 +69,7 @@ def test_a_return_in_a_loop(wanted: int) -> None:
     def f(a: Array, wanted: Number) -> Number:
         return find(a, wanted)
 
-    run_all_ways(f, [np.array([1, 3, 3, 0]), wanted])
+    run_plain_and_interpreted(f, [np.array([1, 3, 3, 0]), wanted])
 
 
 @pytest.mark.parametrize("total", [5, 2, 99])
@@ -79,7 +79,7 @@ def test_a_return_in_nested_loops(total: int) -> None:
         i, j = find_pair(a, total)
         return i, j
 
-    run_all_ways(f, [np.array([1, 3, 2, 0]), total])
+    run_plain_and_interpreted(f, [np.array([1, 3, 2, 0]), total])
 
 
 def test_a_return_in_an_endless_loop() -> None:
@@ -87,7 +87,7 @@ def test_a_return_in_an_endless_loop() -> None:
     def f(n: Number) -> Number:
         return halve(n)
 
-    run_all_ways(f, [48])
+    run_plain_and_interpreted(f, [48])
 
 
 def test_a_return_in_a_loop_of_the_caller_leaves_only_the_callee() -> None:
@@ -98,7 +98,7 @@ def test_a_return_in_a_loop_of_the_caller_leaves_only_the_callee() -> None:
             c[i] = find(a, b[i])
         return c
 
-    run_all_ways(f, [np.array([4, 5, 6]), np.array([6, 4, 9])])
+    run_plain_and_interpreted(f, [np.array([4, 5, 6]), np.array([6, 4, 9])])
 
 
 def test_statements_after_a_return_in_a_branch_are_skipped() -> None:
@@ -117,7 +117,7 @@ def test_statements_after_a_return_in_a_branch_are_skipped() -> None:
         return g(a, c)
 
     for c in (1, 0, -6):
-        run_all_ways(f, [np.zeros(3), c])
+        run_plain_and_interpreted(f, [np.zeros(3), c])
 
 
 def test_returns_of_different_types_meet() -> None:
@@ -143,7 +143,7 @@ def test_a_tuple_is_returned_item_by_item() -> None:
         q, r = divmod_of(x, y)
         return q * 100 + r
 
-    run_all_ways(f, [17, 5])
+    run_plain_and_interpreted(f, [17, 5])
 
 
 def test_an_array_made_by_the_callee_is_returned() -> None:
@@ -158,7 +158,7 @@ def test_an_array_made_by_the_callee_is_returned() -> None:
         t = squares(a)
         return t[0] + t[1]
 
-    run_all_ways(f, [np.array([2.0, 3.0])])
+    run_plain_and_interpreted(f, [np.array([2.0, 3.0])])
 
 
 def test_a_function_without_a_return_is_called_for_its_effect() -> None:
@@ -170,7 +170,7 @@ def test_a_function_without_a_return_is_called_for_its_effect() -> None:
     def f(a: Array) -> None:
         fill(a, 3)
 
-    run_all_ways(f, [np.zeros(3)])
+    run_plain_and_interpreted(f, [np.zeros(3)])
 
 
 def test_a_bare_return_leaves_early() -> None:
@@ -185,7 +185,7 @@ def test_a_bare_return_leaves_early() -> None:
         fill(a, n)
         a[3] = 7
 
-    run_all_ways(f, [np.zeros(4), 2])
+    run_plain_and_interpreted(f, [np.zeros(4), 2])
 
 
 # Arguments
@@ -196,7 +196,7 @@ def test_defaults_and_keywords() -> None:
     def f(x: Number) -> Number:
         return clamp(x), clamp(x, 3), clamp(x, high=4), clamp(high=2, low=1, x=x)
 
-    run_all_ways(f, [7])
+    run_plain_and_interpreted(f, [7])
 
 
 def test_keyword_only_and_positional_only_parameters() -> None:
@@ -207,7 +207,7 @@ def test_keyword_only_and_positional_only_parameters() -> None:
     def f(x: Number) -> Number:
         return g(x, y=2), g(x, 2, z=4)
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 def test_an_argument_is_evaluated_once() -> None:
@@ -218,7 +218,7 @@ def test_an_argument_is_evaluated_once() -> None:
     def f(a: Array) -> Number:
         return twice(bump(a))
 
-    run_all_ways(f, [np.zeros(1)])
+    run_plain_and_interpreted(f, [np.zeros(1)])
 
 
 def test_an_argument_is_the_value_from_before_the_call() -> None:
@@ -230,7 +230,7 @@ def test_an_argument_is_the_value_from_before_the_call() -> None:
     def f(a: Array) -> Number:
         return g(a, a[0])
 
-    run_all_ways(f, [np.ones(1)])
+    run_plain_and_interpreted(f, [np.ones(1)])
 
 
 def test_an_argument_that_the_callee_assigns_stays_the_callers() -> None:
@@ -243,7 +243,7 @@ def test_an_argument_that_the_callee_assigns_stays_the_callers() -> None:
         m = g(n)
         return n, m
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 def test_names_of_the_callee_are_its_own() -> None:
@@ -258,7 +258,7 @@ def test_names_of_the_callee_are_its_own() -> None:
         u = g(x)
         return t, u
 
-    run_all_ways(f, [1])
+    run_plain_and_interpreted(f, [1])
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_an_operand_is_read_before_a_later_call_changes_it() -> None:
     def f(a: Array) -> Number:
         return a[0] * 100 + bump(a)
 
-    run_all_ways(f, [np.ones(1)])
+    run_plain_and_interpreted(f, [np.ones(1)])
 
 
 def test_a_call_changes_what_a_later_operand_reads() -> None:
@@ -295,7 +295,7 @@ def test_a_call_changes_what_a_later_operand_reads() -> None:
     def f(a: Array) -> Number:
         return bump(a) * 100 + a[0]
 
-    run_all_ways(f, [np.ones(1)])
+    run_plain_and_interpreted(f, [np.ones(1)])
 
 
 def test_the_right_side_runs_before_the_target_is_found() -> None:
@@ -303,7 +303,7 @@ def test_the_right_side_runs_before_the_target_is_found() -> None:
     def f(a: Array, b: Array) -> None:
         b[int(a[0])] = bump(a)
 
-    run_all_ways(f, [np.ones(1), np.zeros(4)])
+    run_plain_and_interpreted(f, [np.ones(1), np.zeros(4)])
 
 
 def test_an_updated_element_is_read_before_the_right_side_runs() -> None:
@@ -311,7 +311,7 @@ def test_an_updated_element_is_read_before_the_right_side_runs() -> None:
     def f(a: Array) -> None:
         a[0] += bump(a) * 10
 
-    run_all_ways(f, [np.ones(1)])
+    run_plain_and_interpreted(f, [np.ones(1)])
 
 
 def test_a_call_that_is_not_reached_has_no_effect() -> None:
@@ -322,7 +322,7 @@ def test_a_call_that_is_not_reached_has_no_effect() -> None:
         return x, y
 
     for n in (0, 1):
-        run_all_ways(f, [np.ones(1), n], joined=True)
+        run_plain_and_interpreted(f, [np.ones(1), n], joined=True)
 
 
 def test_a_call_in_a_while_condition_runs_in_each_round() -> None:
@@ -333,7 +333,7 @@ def test_a_call_in_a_while_condition_runs_in_each_round() -> None:
             rounds += 1
         return rounds
 
-    run_all_ways(f, [np.zeros(1)])
+    run_plain_and_interpreted(f, [np.zeros(1)])
 
 
 def test_arguments_are_evaluated_from_left_to_right() -> None:
@@ -344,7 +344,7 @@ def test_arguments_are_evaluated_from_left_to_right() -> None:
     def f(a: Array) -> Number:
         return pair(bump(a), bump(a)), pair(y=bump(a), x=bump(a))
 
-    run_all_ways(f, [np.zeros(1)])
+    run_plain_and_interpreted(f, [np.zeros(1)])
 
 
 # What cannot be inlined

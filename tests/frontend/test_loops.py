@@ -17,7 +17,7 @@ from hybridjit.hybrid import (
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
 from tests.frontend.from_text import script_from_text
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 from tests.support.rows import in_each
 
 Array = Any
@@ -78,7 +78,7 @@ def test_every_kind_runs_the_iterations_of_range(name: str, bounds: tuple[int, .
     for i in {name}({", ".join(map(str, bounds))}):
         a[i + 2] += i * i + 1
 """
-    run_all_ways(script_from_text(text), [np.zeros(12, np.int64)])
+    run_plain_and_interpreted(script_from_text(text), [np.zeros(12, np.int64)])
 
 
 @pytest.mark.parametrize("bounds", [bounds for bounds in BOUNDS if len(bounds) == 3], ids=str)
@@ -90,7 +90,7 @@ def test_bounds_that_are_known_only_at_run_time(bounds: tuple[int, ...]) -> None
             s = s * 10 + i
         return s
 
-    run_all_ways(f, bounds)
+    run_plain_and_interpreted(f, bounds)
 
 
 def test_a_step_of_zero_at_run_time() -> None:
@@ -101,7 +101,7 @@ def test_a_step_of_zero_at_run_time() -> None:
             s += i
         return s
 
-    run_all_ways(f, [0])
+    run_plain_and_interpreted(f, [0])
 
 
 def test_bounds_are_read_once() -> None:
@@ -113,7 +113,7 @@ def test_bounds_are_read_once() -> None:
             count += 1
         return count, n
 
-    run_all_ways(f, [5])
+    run_plain_and_interpreted(f, [5])
 
 
 def test_bounds_may_depend_on_outer_loops() -> None:
@@ -125,7 +125,7 @@ def test_bounds_may_depend_on_outer_loops() -> None:
                 s += i * 10 + j
         return s
 
-    run_all_ways(f, [6])
+    run_plain_and_interpreted(f, [6])
 
 
 @pytest.mark.parametrize("loop", ["serial(5)", "unroll(5)", "scan(0, 5)"])
@@ -139,7 +139,7 @@ def test_ordered_loops_may_be_left(loop: str, word: str) -> None:
         s = s * 10 + i
     return s
 """
-    run_all_ways(script_from_text(text), [3])
+    run_plain_and_interpreted(script_from_text(text), [3])
 
 
 # Last values
@@ -157,7 +157,7 @@ def test_a_loop_variable_keeps_its_last_value(bounds: tuple[int, ...]) -> None:
             s += i
         return i, s
 
-    run_all_ways(f, [start, stop, step])
+    run_plain_and_interpreted(f, [start, stop, step])
 
 
 def test_a_loop_over_a_shape_that_runs_leaves_its_last_value() -> None:
@@ -168,7 +168,7 @@ def test_a_loop_over_a_shape_that_runs_leaves_its_last_value() -> None:
             s += a[i]
         return s, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    run_all_ways(f, [np.ones(3)])
+    run_plain_and_interpreted(f, [np.ones(3)])
 
 
 def test_a_variable_changed_in_the_body_does_not_change_the_iterations() -> None:
@@ -181,7 +181,7 @@ def test_a_variable_changed_in_the_body_does_not_change_the_iterations() -> None
             s += i
         return s
 
-    run_all_ways(f, [4])
+    run_plain_and_interpreted(f, [4])
 
 
 @pytest.mark.parametrize("n", [0, 3])
@@ -193,7 +193,7 @@ def test_a_variable_changed_in_the_body_keeps_that_value_after_the_loop(n: int) 
             i = i + 100
         return i
 
-    run_all_ways(f, [n])
+    run_plain_and_interpreted(f, [n])
 
 
 def test_two_loops_may_share_a_variable() -> None:
@@ -207,7 +207,7 @@ def test_two_loops_may_share_a_variable() -> None:
             s += i
         return s, t, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    run_all_ways(f, [3])
+    run_plain_and_interpreted(f, [3])
 
 
 def test_an_inner_loop_may_reuse_the_variable_of_the_outer_one() -> None:
@@ -220,7 +220,7 @@ def test_an_inner_loop_may_reuse_the_variable_of_the_outer_one() -> None:
             s = s * 10 + i
         return s, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    run_all_ways(f, [2])
+    run_plain_and_interpreted(f, [2])
 
 
 # grid
@@ -234,7 +234,7 @@ def test_grid_runs_its_loops_in_order() -> None:
             s = s * 3 + a[i, j]
         return s
 
-    run_all_ways(f, [np.array([[0, 1, 2], [2, 1, 0]])])
+    run_plain_and_interpreted(f, [np.array([[0, 1, 2], [2, 1, 0]])])
 
 
 def test_grid_of_one_extent_has_one_variable() -> None:
@@ -245,7 +245,7 @@ def test_grid_of_one_extent_has_one_variable() -> None:
             s += i
         return s
 
-    run_all_ways(f, [4])
+    run_plain_and_interpreted(f, [4])
 
 
 def test_continue_in_a_grid_goes_to_the_next_point() -> None:
@@ -258,7 +258,7 @@ def test_continue_in_a_grid_goes_to_the_next_point() -> None:
             s += i * 10 + j
         return s
 
-    run_all_ways(f, [3])
+    run_plain_and_interpreted(f, [3])
 
 
 def test_break_in_a_grid_is_refused() -> None:
@@ -299,7 +299,7 @@ def test_const_range_is_expanded(bounds: tuple[int, ...]) -> None:
     return s
 """
     kernel = script_from_text(text)
-    run_all_ways(kernel, [2])
+    run_plain_and_interpreted(kernel, [2])
     assert loops_of(kernel, 2) == []
 
 
@@ -311,7 +311,7 @@ def test_the_variable_of_const_range_can_index_a_tuple() -> None:
             s += arrays[k][0]
         return s
 
-    run_all_ways(f, [(np.ones(1), np.ones(2), np.ones(3, np.float32))])
+    run_plain_and_interpreted(f, [(np.ones(1), np.ones(2), np.ones(3, np.float32))])
 
 
 def test_a_loop_over_a_tuple_is_expanded() -> None:
@@ -322,7 +322,7 @@ def test_a_loop_over_a_tuple_is_expanded() -> None:
             s += a[0]
         return s
 
-    run_all_ways(f, [(np.ones(1), np.ones(2))])
+    run_plain_and_interpreted(f, [(np.ones(1), np.ones(2))])
 
 
 def test_a_loop_over_pairs_unpacks_them() -> None:
@@ -333,7 +333,7 @@ def test_a_loop_over_pairs_unpacks_them() -> None:
             s = s * 10 + i * j
         return s
 
-    run_all_ways(f, [4])
+    run_plain_and_interpreted(f, [4])
 
 
 def test_an_expanded_loop_keeps_the_last_value_of_its_variable() -> None:
@@ -344,7 +344,7 @@ def test_an_expanded_loop_keeps_the_last_value_of_its_variable() -> None:
             s += i * n
         return i, s  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    run_all_ways(f, [4])
+    run_plain_and_interpreted(f, [4])
 
 
 def test_each_copy_of_an_expanded_body_has_its_own_types() -> None:
@@ -357,7 +357,7 @@ def test_each_copy_of_an_expanded_body_has_its_own_types() -> None:
             total += s
         return total
 
-    run_all_ways(f, [(np.ones(2, np.int8), np.ones(2))])
+    run_plain_and_interpreted(f, [(np.ones(2, np.int8), np.ones(2))])
 
 
 @pytest.mark.parametrize("word", ["break", "continue"])
@@ -420,7 +420,7 @@ def test_iterations_without_an_order_cannot_be_left(loop: str, word: str) -> Non
 
 
 def test_loops_may_be_nested_to_a_limit() -> None:
-    run_all_ways(script_from_text(nested(MAX_LOOP_DEPTH, "n += 1")), [1])
+    run_plain_and_interpreted(script_from_text(nested(MAX_LOOP_DEPTH, "n += 1")), [1])
 
 
 def test_loops_nested_too_deep_are_refused() -> None:

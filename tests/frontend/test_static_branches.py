@@ -10,7 +10,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.hybrid import grid
 from tests.frontend.from_text import script_from_text
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 
 def again(x: Any) -> Any:
@@ -103,4 +103,4 @@ def _helper(a: Any, n: Any, i: Any) -> None:
 def test_both_ways(kernel: Any, value: float, n: int) -> None:
     a = np.arange(5.0)
     a[: n % 3 + 1] = value
-    run_all_ways(kernel, [a, n])
+    run_plain_and_interpreted(kernel, [a, n])

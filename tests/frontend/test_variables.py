@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.hybrid import float32, output_tensor
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -251,7 +251,7 @@ def two_uses(a: Array) -> Array:
 
 
 def test_an_accumulator_and_a_temporary_of_one_name() -> None:
-    run_all_ways(two_uses, [np.arange(5.0)])
+    run_plain_and_interpreted(two_uses, [np.arange(5.0)])
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])
@@ -264,7 +264,7 @@ def test_a_loop_variable_keeps_its_last_value(n: int) -> None:
             s += i
         return i, s
 
-    run_all_ways(f, [n])
+    run_plain_and_interpreted(f, [n])
 
 
 @pytest.mark.parametrize("n", [0, 2, 9])
@@ -277,7 +277,7 @@ def test_a_loop_variable_keeps_the_value_of_the_round_that_broke(n: int) -> None
                 break
         return i
 
-    run_all_ways(f, [n])
+    run_plain_and_interpreted(f, [n])
 
 
 def test_continue_carries_what_was_assigned_before_it() -> None:
@@ -292,7 +292,7 @@ def test_continue_carries_what_was_assigned_before_it() -> None:
             count += last
         return last, count
 
-    run_all_ways(f, [8])
+    run_plain_and_interpreted(f, [8])
 
 
 def test_while_true_with_break_in_a_branch() -> None:
@@ -305,7 +305,7 @@ def test_while_true_with_break_in_a_branch() -> None:
                 break
         return x
 
-    run_all_ways(f, [100])
+    run_plain_and_interpreted(f, [100])
 
 
 @pytest.mark.parametrize("n", [-3, 0, 3])
@@ -317,7 +317,7 @@ def test_a_parameter_changed_on_one_path(n: int) -> None:
         n += 1
         return n
 
-    run_all_ways(f, [n])
+    run_plain_and_interpreted(f, [n])
 
 
 def test_a_parameter_changed_in_a_loop() -> None:
@@ -327,7 +327,7 @@ def test_a_parameter_changed_in_a_loop() -> None:
             x = x * 2 + n
         return x
 
-    run_all_ways(f, [4, 1.5])
+    run_plain_and_interpreted(f, [4, 1.5])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
@@ -339,7 +339,7 @@ def test_a_static_branch_chooses_the_type_of_a_variable(dtype: str) -> None:
             x = a[0] * 2
         return x + 1
 
-    run_all_ways(f, [np.ones(2, dtype)])
+    run_plain_and_interpreted(f, [np.ones(2, dtype)])
 
 
 def test_a_declared_type_converts_what_is_stored() -> None:
@@ -362,7 +362,7 @@ def test_a_swap_in_a_loop() -> None:
             a, b = b, a + b
         return a
 
-    run_all_ways(fibonacci, [20])
+    run_plain_and_interpreted(fibonacci, [20])
 
 
 def test_the_type_of_a_variable_is_the_join_of_all_its_values() -> None:
@@ -388,7 +388,7 @@ def test_each_iteration_has_its_own_variable() -> None:
             b[i] = s
         return b
 
-    run_all_ways(f, [np.arange(6)])
+    run_plain_and_interpreted(f, [np.arange(6)])
 
 
 def test_a_name_read_before_any_assignment_is_refused() -> None:

@@ -9,16 +9,16 @@ from tests.support.oracle import (
     Outcome,
     assert_same_outcome,
     fresh,
-    run_all_ways,
     run_interpreted,
     run_native,
     run_once,
+    run_plain_and_interpreted,
 )
 
 
 def assert_all_ways_agree(kernel: Kernel[..., Any], *args: Any) -> Outcome:
     """Run a kernel three ways, natively twice: compiled now, and as the dispatcher calls it."""
-    plain = run_all_ways(kernel, args)
+    plain = run_plain_and_interpreted(kernel, args)
     _assert_native_agrees(kernel, args, plain)
     return plain
 

@@ -9,12 +9,12 @@ from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from tests.programs.program import Program
-from tests.support.oracle import Outcome, assert_same_outcome, run_all_ways, run_once
+from tests.support.oracle import Outcome, assert_same_outcome, run_once, run_plain_and_interpreted
 
 
 def check_program(program: Program) -> Outcome:
     """Fail unless plain Python, the interpreter and the program read back from its text agree."""
-    plain = run_all_ways(program.kernel, program.args)
+    plain = run_plain_and_interpreted(program.kernel, program.args)
     check_text(program.kernel, program, plain)
     return plain
 

@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, BoundsError, HybridError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import extern, output_tensor, packed, part
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 
@@ -68,17 +68,19 @@ def matrix() -> Array:
 
 
 def test_rows_go_to_c() -> None:
-    assert run_all_ways(rows, [matrix()]).result.tolist() == matrix().sum(axis=1).tolist()
+    assert (
+        run_plain_and_interpreted(rows, [matrix()]).result.tolist() == matrix().sum(axis=1).tolist()
+    )
 
 
 @pytest.mark.parametrize("n", [1, 3, 5, 9])
 def test_slices_are_views(n: int) -> None:
-    run_all_ways(slices, [matrix(), n])
+    run_plain_and_interpreted(slices, [matrix(), n])
 
 
 def test_slices_of_strided_arrays_are_views() -> None:
     wide = numbered(10, 8)
-    run_all_ways(by_name, [wide[::2, ::-1], 1, 2])
+    run_plain_and_interpreted(by_name, [wide[::2, ::-1], 1, 2])
 
 
 def test_parts_by_name() -> None:
@@ -86,11 +88,11 @@ def test_parts_by_name() -> None:
     by_name(a, 2, 3)
     assert a[2:, :2].tolist() == [[0, 1], [2, 3], [4, 0]]
     assert a[4].tolist() == [4, 0, 1, 2]
-    run_all_ways(by_name, [matrix(), 2, 3])
+    run_plain_and_interpreted(by_name, [matrix(), 2, 3])
 
 
 def test_the_address_of_an_element() -> None:
-    assert run_all_ways(one_element, [matrix()]).result == matrix()[1:3].sum()
+    assert run_plain_and_interpreted(one_element, [matrix()]).result == matrix()[1:3].sum()
 
 
 @pytest.mark.parametrize(("i", "n"), [(-1, 1), (3, 3), (5, 1), (0, -1), (0, 6)])
@@ -116,14 +118,14 @@ def test_strided_arrays_do_not_go_to_c(a: Array) -> None:
 
 
 def test_rows_of_strided_arrays_go_to_c_if_they_are_contiguous() -> None:
-    run_all_ways(rows, [numbered(5, 8)[::-2, 2:6]])
+    run_plain_and_interpreted(rows, [numbered(5, 8)[::-2, 2:6]])
     with pytest.raises(ArgumentError, match="C-contiguous"):
         rows(numbered(4, 5).T)
 
 
 def test_sizes_without_extent_are_contiguous() -> None:
-    run_all_ways(rows, [np.ones((0, 4))[:, ::2]])
-    run_all_ways(rows, [np.ones((3, 8))[:, :1]])
+    run_plain_and_interpreted(rows, [np.ones((0, 4))[:, ::2]])
+    run_plain_and_interpreted(rows, [np.ones((3, 8))[:, :1]])
 
 
 @pytest.mark.parametrize("text", ["a[::2]", "a[:, None]", "a.T", "a[::-1]"])
@@ -151,7 +153,7 @@ def test_starts_that_are_read_from_memory() -> None:
         for i in range(starts.shape[0]):
             FILL(part(a, (starts[i],), (2,)))
 
-    run_all_ways(jump, [np.ones(9), np.array([3, 0, 7])])
+    run_plain_and_interpreted(jump, [np.ones(9), np.array([3, 0, 7])])
     with pytest.raises(IndexError, match="out of bounds"):
         jump(np.ones(9), np.array([8]))
 

@@ -16,7 +16,7 @@ from hybridjit.hybrid import extern, output_tensor, packed
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32
 from hybridjit.ir.extern import Pointer
 from tests.frontend.from_text import script_from_text
-from tests.support.oracle import run_all_ways, run_interpreted, run_native
+from tests.support.oracle import run_interpreted, run_native, run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -220,7 +220,7 @@ def test_a_callback_with_a_result() -> None:
             b[i] = packed_cube(a[i])
         return b
 
-    run_all_ways(f, [np.arange(4.0)])
+    run_plain_and_interpreted(f, [np.arange(4.0)])
 
 
 def test_a_callback_sees_the_memory_of_the_array() -> None:

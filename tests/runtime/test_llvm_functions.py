@@ -17,7 +17,7 @@ from hybridjit.errors import HybridError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import output_tensor
 from hybridjit.runtime.cache.kernel_key import find_key
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 
@@ -55,8 +55,8 @@ def added(a: Array, b: Array) -> None:
 
 def test_it_runs_in_every_way() -> None:
     a = np.arange(5.0)
-    assert run_all_ways(scaled, [a]).result.tolist() == (a * 3).tolist()
-    run_all_ways(added, [np.full((3, 4), 2.0), np.ones((3, 4))])
+    assert run_plain_and_interpreted(scaled, [a]).result.tolist() == (a * 3).tolist()
+    run_plain_and_interpreted(added, [np.full((3, 4), 2.0), np.ones((3, 4))])
 
 
 def test_it_is_inlined() -> None:

@@ -39,7 +39,7 @@ from hybridjit.ir.dtype import (
 from hybridjit.ir.expr import Cast, Const, Expr, Ne, Var
 from hybridjit.scalars.conversion import as_number, convert, join_types, store_value, truth
 from hybridjit.scalars.scalar import Scalar
-from tests.support.oracle import run_all_ways
+from tests.support.oracle import run_plain_and_interpreted
 
 Array = Any
 Number = Any
@@ -183,7 +183,7 @@ def test_casts_agree_with_plain_python(dtype: str) -> None:
         python = int(x), float(x)
         return integers + floats + python
 
-    run_all_ways(f, [np.array([100]).astype(dtype)])
+    run_plain_and_interpreted(f, [np.array([100]).astype(dtype)])
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "float32", "bool", "complex64"])
@@ -192,7 +192,7 @@ def test_python_casts_agree_with_plain_python(dtype: str) -> None:
     def f(a: Array) -> Number:
         return bool(a[0]), complex(a[0])
 
-    run_all_ways(f, [np.array([100]).astype(dtype)])
+    run_plain_and_interpreted(f, [np.array([100]).astype(dtype)])
 
 
 def test_a_python_int_is_checked_when_it_is_stored() -> None:
@@ -200,7 +200,7 @@ def test_a_python_int_is_checked_when_it_is_stored() -> None:
     def f(a: Array, n: Number) -> None:
         a[0] = n
 
-    run_all_ways(f, [np.zeros(1, np.int8), 127])
+    run_plain_and_interpreted(f, [np.zeros(1, np.int8), 127])
     with pytest.raises(OverflowError, match="128 out of bounds for int8"):
         f.interpret(np.zeros(1, np.int8), 128)
 
