@@ -142,6 +142,8 @@ def _call_foreign(build: Builder, value: object, node: ast.Call) -> Value:
     """A call of one of the few objects of Python that mean something to the language."""
     if value is slice:
         return _make_slice(build, node)
+    if value is tuple and len(node.args) == 1 and not node.keywords:
+        return _make_tuple(build, node)
     if value is isinstance:
         return is_instance(build, node)
     if value is __import__:
@@ -149,6 +151,14 @@ def _call_foreign(build: Builder, value: object, node: ast.Call) -> Value:
     if value is np.iinfo or value is np.finfo:
         return _limits(build, value, node)
     raise _refuse_callee(build, value, node)
+
+
+def _make_tuple(build: Builder, node: ast.Call) -> Value:
+    """`tuple(items)` of what has a known number of items."""
+    items = build.evaluate(node.args[0])
+    if not isinstance(items, Items):
+        raise _refuse_callee(build, tuple, node)
+    return Items(items.items)
 
 
 def _make_slice(build: Builder, node: ast.Call) -> Value:

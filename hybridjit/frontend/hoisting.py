@@ -268,7 +268,7 @@ def _only_computes(node: ast.Call) -> bool:
 
 
 _PURE = (
-    *("len", "abs", "int", "float", "sorted", "range", "enumerate", "zip", "reversed"),
+    *("len", "abs", "int", "float", "tuple", "sorted", "range", "enumerate", "zip", "reversed"),
     *FOLDS,
 )
 _IN_PLACE = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")

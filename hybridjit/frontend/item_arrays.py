@@ -11,13 +11,15 @@ start of the script; those of others where one is chosen, if they are few.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 
 from hybridjit.frontend.arrays.memory import scratch
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import ArrayExpr, Items, Value
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
 from hybridjit.ir.stmt import Store
 from hybridjit.scalars.conversion import convert, join_types
 from hybridjit.scalars.scalar import Scalar
@@ -58,6 +60,24 @@ def item_at(build: Builder, owner: Items, position: Scalar, node: ast.Subscript)
         buffer = _store(build, owner, "items", node)
     index = build.as_index(position, node.slice, "an index")
     return Scalar(Load(buffer, (index,), span=build.span(node)), _type(build, numbers, node))
+
+
+def stored_items(build: Builder, owner: Items, node: ast.AST) -> Callable[[Expr], Value] | None:
+    """What gives the item at a position, of items that are numbers or tuples of numbers."""
+    numbers, span = _numbers(owner), build.span(node)
+    if numbers:
+        buffer, type = _store(build, owner, "items", node), _type(build, numbers, node)
+        return lambda at: Scalar(Load(buffer, (at,), span=span), type)
+    tuples = [item for item in owner.items if isinstance(item, Items)]
+    if not tuples or len(tuples) != len(owner.items):
+        return None
+    if any(len(item.items) != len(tuples[0].items) for item in tuples):
+        return None
+    columns = (Items(column) for column in zip(*(item.items for item in tuples), strict=True))
+    parts = [stored_items(build, column, node) for column in columns]
+    if any(part is None for part in parts):
+        return None
+    return lambda at: replace(tuples[0], items=tuple(part(at) for part in parts if part))
 
 
 def _numbers(owner: Items) -> list[Scalar]:

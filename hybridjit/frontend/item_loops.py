@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, refuse_keyword
 from hybridjit.frontend.expansion import check_rounds, expand, loop_bounds, refuse_items
 from hybridjit.frontend.frame import LoopScope
+from hybridjit.frontend.item_arrays import stored_items
 from hybridjit.frontend.loops import is_iterator, run_counted
+from hybridjit.frontend.plain_syntax import has_jump
 from hybridjit.frontend.records import record_at
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
@@ -71,7 +74,7 @@ class Walk:
 
 def run_items(build: Builder, stmt: ast.For) -> bool:
     """A loop over a tuple is expanded, one over an array runs; whether its end is reached."""
-    found = _walk(build, stmt.iter)
+    found = _walk(build, stmt.iter, runs=any(map(has_jump, stmt.body)))
     unknown = next((each for each in found.lists if not each.columns), None)
     if unknown is not None:
         # Nothing was put into it so far: no rounds. What comes later may tell its types, so names
@@ -180,17 +183,23 @@ def _parts(build: Builder, value: Value, target: ast.expr, wanted: int) -> Seque
 # what can be looped over
 
 
-def _walk(build: Builder, node: ast.expr) -> Walk:
+def _walk(build: Builder, node: ast.expr, *, runs: bool = False) -> Walk:
+    """What is gone through; with `runs`, tuples of numbers are put into arrays: loops that are left
+    in the middle are not expanded.
+    """
     if isinstance(node, ast.Call) and not isinstance(node.func, ast.Subscript):
         callee = build.evaluate(node.func)
         if isinstance(callee, Foreign) and is_iterator(callee.value):
-            return _combined(build, callee.value, node)
+            return _combined(build, callee.value, node, runs)
         if isinstance(callee, Builtin) and callee.name in ("range", "serial"):
             return _range(build, node)
     value = build.evaluate(node)
     if isinstance(value, Items):
         # All items are computed before the first round, which may change what they are read from.
         items = tuple(frozen(build, item, "item", node) for item in value.items)
+        stored = stored_items(build, replace(value, items=items), node) if runs else None
+        if stored is not None:
+            return Walk(Const(len(items)), stored)
         return Walk(Const(len(items)), lambda at: items[constant(at) or 0], is_tuple=True)
     if isinstance(value, GrowingList):
         size = length(build, value, node)
@@ -202,9 +211,9 @@ def _walk(build: Builder, node: ast.expr) -> Walk:
     raise refuse_items(build, value, node)
 
 
-def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
+def _combined(build: Builder, function: object, node: ast.Call, runs: bool) -> Walk:
     if function is enumerate:
-        return _enumerated(build, node)
+        return _enumerated(build, node, runs)
     if function is np.ndenumerate:
         return _elements(build, node)
     if function is np.ndindex:
@@ -214,7 +223,7 @@ def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
         raise refuse_keyword(build, ast.unparse(node.func), node.keywords[0])
     if not args:
         raise build.refuse(f"{ast.unparse(node.func)} needs something to loop over", node)
-    walks = [_walk(build, arg) for arg in args]
+    walks = [_walk(build, arg, runs=runs) for arg in args]
     if function is zip:
         is_strict = bool(keywords) and build.scalar(node.keywords[0].value).constant
         return _zipped(build, walks, node if is_strict else None)
@@ -222,9 +231,9 @@ def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
     return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple, first.lists)
 
 
-def _enumerated(build: Builder, node: ast.Call) -> Walk:
+def _enumerated(build: Builder, node: ast.Call, runs: bool) -> Walk:
     args = arguments(build, node, "iterable", "start", required=1)
-    found = _walk(build, args["iterable"])
+    found = _walk(build, args["iterable"], runs=runs)
     start = fixed_index(build, build.index(args["start"], "start")) if "start" in args else ZERO
 
     def item(at: Expr) -> Value:

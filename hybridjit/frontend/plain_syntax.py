@@ -70,7 +70,7 @@ def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
 
 def _is_short(node: ast.AST) -> bool:
     if isinstance(node, ast.For) and isinstance(node.iter, (ast.Tuple, ast.List)):
-        return any(map(_has_jump, node.body)) or bool(node.orelse)
+        return any(map(has_jump, node.body)) or bool(node.orelse)
     if isinstance(node, (ast.For, ast.While)):
         return bool(node.orelse)
     return isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
@@ -145,18 +145,18 @@ def _rewrite_blocks(stmt: ast.stmt, block: Callable[[Sequence[ast.stmt]], list[a
                 setattr(holder, field, block(getattr(holder, field)))
 
 
-def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> bool:
+def has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> bool:
     """Whether a statement leaves, or goes on with, the loop that it stands in."""
     match stmt:
         case ast.For(orelse=rest) | ast.While(orelse=rest):
-            return any(_has_jump(inner, kinds) for inner in rest)
+            return any(has_jump(inner, kinds) for inner in rest)
         case ast.If(body=body, orelse=rest):
-            return any(_has_jump(inner, kinds) for inner in (*body, *rest))
+            return any(has_jump(inner, kinds) for inner in (*body, *rest))
         case ast.With(body=body):
-            return any(_has_jump(inner, kinds) for inner in body)
+            return any(has_jump(inner, kinds) for inner in body)
         case ast.Try(body=body, handlers=handlers, orelse=rest, finalbody=last):
             handled = (inner for handler in handlers for inner in handler.body)
-            return any(_has_jump(inner, kinds) for inner in (*body, *handled, *rest, *last))
+            return any(has_jump(inner, kinds) for inner in (*body, *handled, *rest, *last))
         case _:
             return isinstance(stmt, kinds)
 
@@ -257,7 +257,7 @@ class _Writer:
         stmt.body = self.block(stmt.body)
         is_expanded = isinstance(stmt.iter, (ast.Tuple, ast.List))
         first, last = self._without_else(stmt)
-        if is_expanded and any(map(_has_jump, stmt.body)):
+        if is_expanded and any(map(has_jump, stmt.body)):
             first += self._without_jumps(stmt)
         return [*before, *first, stmt, *last]
 
@@ -274,7 +274,7 @@ class _Writer:
     def _without_else(self, stmt: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """What comes before and after a loop, so that it needs no `else`."""
         rest, stmt.orelse = self.block(stmt.orelse), []
-        if not rest or not any(_has_jump(inner, (ast.Break,)) for inner in stmt.body):
+        if not rest or not any(has_jump(inner, (ast.Break,)) for inner in stmt.body):
             return [], rest
         flag = self.fresh("is_done")
         stmt.body = _Jumps(on_break=flag, value=False).body(stmt.body)
@@ -284,7 +284,7 @@ class _Writer:
     def _without_jumps(self, stmt: ast.For) -> list[ast.stmt]:
         """What comes before a loop over a tuple, which is expanded: each round is a loop of one."""
         flag = self.fresh("is_left")
-        leaves = any(_has_jump(inner, (ast.Break,)) for inner in stmt.body)
+        leaves = any(has_jump(inner, (ast.Break,)) for inner in stmt.body)
         body = _Jumps(on_break=flag if leaves else None, value=True).body(stmt.body)
         once = ast.Call(ast.Name("range", ast.Load()), [ast.Constant(1)], [])
         round = ast.For(ast.Name(self.fresh("once"), ast.Store()), once, body, [])
@@ -373,6 +373,6 @@ class _Jumps:
 
 def _may_keep_from_leaving(stmt: ast.stmt) -> bool:
     """Whether there is a `finally` that a `break` of the loop around may pass."""
-    return _has_jump(stmt, (ast.Break,)) and any(
+    return has_jump(stmt, (ast.Break,)) and any(
         isinstance(node, ast.Try) and bool(node.finalbody) for node in nodes_of(stmt)
     )

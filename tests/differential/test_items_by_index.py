@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import TypeMismatch, hybrid
+from hybridjit import ParseError, TypeMismatch, hybrid
 from tests.frontend.from_text import script_from_text
 from tests.support.oracle import (
     assert_same_outcome,
@@ -100,3 +100,36 @@ def test_lists_and_tuples_are_told_apart() -> None:
             assert found == xs
             assert type(found) is type(xs)
             assert [type(item) for item in found] == [type(item) for item in xs]
+
+
+LEFT = {
+    "break": "for x in xs:\n    if x > i:\n        break\n    s += x",
+    "continue": "for k, x in enumerate(xs):\n    if k == i:\n        continue\n    s += x * k",
+    "backwards": "for x in reversed(xs):\n    if x < 2:\n        break\n    s = s * 2 + x",
+    "side by side": "for x, y in zip(xs, xs[1:]):\n    if x > y:\n        break\n    s += x * y",
+    "of pairs": "for x, (k, y) in ((1, (2, xs[0])), (3, (i, 5))):\n    if k == 1:\n"
+    "        continue\n    s += x * y",
+    "named pairs": "ps = ((1, xs[0]), (i, 5))\nfor k, y in ps:\n    if k == 1:\n        break\n"
+    "    s += k * y",
+    "with an else": "for x in xs:\n    if x == i:\n        break\nelse:\n    s += 100",
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_loops_that_are_left_in_the_middle(name: str) -> None:
+    body = LEFT[name].replace("\n", "\n    ")
+    kernel = script_from_text(f"def f(xs, i):\n    s = 0\n    {body}\n    return s\n")
+    for xs in ([1, 2, 3], [1.5, -2.0, 0.25, 8.0], (7, 9)):
+        for i in (0, 1, 2):
+            wanted = run_once(run_plain, kernel, [xs, i])
+            for way in (run_interpreted, run_native, run_native):
+                assert_same_outcome(run_once(way, kernel, [xs, i]), wanted, joined=True)
+
+
+def test_tuples_of_items() -> None:
+    kernel = script_from_text("def f(xs):\n    return tuple(xs), tuple([xs[0], 2])\n")
+    for way in (run_plain, run_interpreted, run_native):
+        assert way(kernel, [1.5, 2]) == ((1.5, 2), (1.5, 2))
+    refused = script_from_text("def f(a):\n    return tuple(a)\n")
+    with pytest.raises(ParseError, match="write the items in parentheses"):
+        refused(np.ones(3))

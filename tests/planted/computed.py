@@ -132,7 +132,7 @@ BUGS = (
     ),
     Bug(
         "a loop that is left is done",
-        [replaced(plain_syntax, "_has_jump", always(False))],
+        [replaced(plain_syntax, "has_jump", always(False))],
         _syntax(syntax.for_else),
     ),
     Bug(
