@@ -468,7 +468,7 @@ class Kernel(NativeCallable, Generic[P, R]):
             self.signature.parameters, call.specs, self._declarations(), strict=True
         ):
             check_declared(name, spec, declared)
-        return call.results(compiler.translate(self._request(call.specs)).func)
+        return call.results(compiler.translate_for_tensors(self._request(call.specs)).func)
 
     def _named_call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         out = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -27,6 +27,7 @@ from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
+from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.list_methods import extend, item_place, store_item
 from hybridjit.frontend.noted_names import note_name
 from hybridjit.frontend.records import numbers_of
@@ -234,12 +235,33 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         rebind(build, web, value, target)
         note_name(build, target.id, value, span)
         return
+    _bind(build, target, value, stmt)
+
+
+def _bind(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) -> None:
+    """A name that is given one value only stands for it."""
+    span = build.span(stmt)
     if isinstance(value, Scalar):
         declared = _annotated_type(build, target.id)
         if declared is not None and not declared.weak:
             value = Scalar(store_value(value, declared.dtype, span), declared)
-    kept = build.frame.bindings[web] = frozen(build, value, target.id, stmt)
+    kept = frozen(build, value, target.id, stmt)
+    build.frame.bindings[build.frame.variables.writes[target]] = kept
     note_name(build, target.id, kept, span)
+    if not is_in_library(build.frame.source.file):
+        build.unit.named_arrays.update(_arrays_in(kept))
+
+
+def _arrays_in(value: Value) -> Iterator[Buffer]:
+    """The arrays that a name stands for as wholes, by itself or in a tuple."""
+    match value:
+        case Items(items):
+            for item in items:
+                yield from _arrays_in(item)
+        case Array(buffer, ()) if buffer.shape:
+            yield buffer
+        case _:
+            return
 
 
 def _copied_record(build: Builder, value: Records, target: ast.Name, stmt: ast.stmt) -> Items:

@@ -48,7 +48,9 @@ def _class_of(value: Value) -> type | None:
             return _class_of_number(kind)
         case Array() | View() | ArrayExpr():
             return np.ndarray
-        case Items(is_list=is_list):
+        case Items(maker=type() as maker):
+            return maker
+        case Items(fields=None, is_list=is_list):
             return list if is_list else tuple
         case GrowingList():
             return list

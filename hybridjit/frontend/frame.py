@@ -221,6 +221,10 @@ class Unit:
     # Results, by their position, whose size is computed on some path: the caller is given the
     # array that the path makes.
     computed_results: set[int] = field(default_factory=set[int])
+    # The arrays that the script, and not the library, made and gave a name. Parts of these are
+    # returned as views, unless paths disagree: then each path gives an array of its own.
+    named_arrays: set[Buffer] = field(default_factory=set[Buffer])
+    copies_views: bool = False
     # The bounds of the loops, and the variables that are sizes of arrays, which are not negative
     # up to the end of the block being built.
     loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(

@@ -36,13 +36,14 @@ class Knowledge:
     that change in loops, in the first form that they have (tuple_variables.py), `growing` are
     expressions that make lists which are changed later (arrays/lists.py). A script that `draws`
     borrows the state of NumPy's global generator (random_state.py). A program that `keeps_names`
-    is for debuggers (noted_names.py).
+    is for debuggers (noted_names.py). One that `copies_views` returns no views of its own arrays.
     """
 
     printed: ast.FunctionDef | None
     is_first: bool = True
     shares_memory: bool = False
     keeps_names: bool = False
+    copies_views: bool = False
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     common_results: set[int] = field(default_factory=set[int])
     computed_results: set[int] = field(default_factory=set[int])
@@ -68,6 +69,7 @@ class Knowledge:
             shares_memory=self.shares_memory,
             common_results=set(self.common_results),
             computed_results=set(self.computed_results),
+            copies_views=self.copies_views,
         )
 
     def divided_at(self, place: Copy) -> list[Web]:
@@ -91,8 +93,8 @@ class Knowledge:
 
     def knows_results(self, unit: Unit) -> bool:
         """Whether a round found the results to be of the kinds that it was told."""
-        known = self.common_results, self.computed_results
-        return known == (unit.common_results, unit.computed_results)
+        known = self.common_results, self.computed_results, self.copies_views
+        return known == (unit.common_results, unit.computed_results, unit.copies_views)
 
     def learn(self, unit: Unit) -> bool:
         """Take over what a round found; True if it had known all of it."""
@@ -116,6 +118,9 @@ class Knowledge:
         is_settled = is_settled and self.knows_results(unit)
         self.common_results = unit.common_results
         self.computed_results = unit.computed_results
+        if self.copies_views != unit.copies_views:  # results are at other positions now
+            self.common_results, self.computed_results = set[int](), set[int]()
+            self.copies_views = unit.copies_views
         if self._learn_branches(unit.branches):
             return is_settled and not unit.found_division
         # Other branches make other variables: what is known of the old ones is void.

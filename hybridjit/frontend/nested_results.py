@@ -21,9 +21,9 @@ Leaves = list[tuple[Value, ast.expr]]
 
 def flattened(build: Builder, value: Items, node: ast.expr) -> tuple[Leaves, Nesting]:
     """What a script returns, with the place in the source, and how it stands in tuples."""
-    if value.fields is not None and value.maker is None:
+    if value.fields is not None and value.is_given and not _is_constant(value.maker):
         raise build.mismatch(
-            "cannot return a named tuple or a dataclass that is an argument",
+            "cannot return an object that is an argument and may be changed",
             node,
             help="make a new one of its fields, or return those in a tuple",
         )
@@ -50,8 +50,8 @@ def leaves_of_result(build: Builder, value: Value, node: ast.expr) -> tuple[Leav
 
 
 def _is_part(build: Builder, value: Array | View) -> bool:
-    """True for an argument, and for a view of one that NumPy can make."""
-    if value.buffer not in build.signature.params:
+    """True for an argument or an array with a name, and for a view of one that NumPy can make."""
+    if value.buffer not in build.signature.params and not _is_named(build, value.buffer):
         return False
     view = view_of(build, value)
     shown = [place.axis for place in view.places]
@@ -59,8 +59,15 @@ def _is_part(build: Builder, value: Array | View) -> bool:
     return bool(view.shape) and all(constant(size) == 1 for size in others)
 
 
+def _is_named(build: Builder, buffer: Buffer) -> bool:
+    """True for an array that the script made, and that is no copy which stands for another."""
+    unit = build.unit
+    is_steady = buffer not in unit.standins and buffer not in unit.rebound
+    return buffer in unit.named_arrays and is_steady and not unit.copies_views
+
+
 def _part(view: View, node: ast.expr) -> tuple[Leaves, Nesting]:
-    """A view of an argument: that, and the numbers that tell where the view is (`Part`)."""
+    """A view of an array: that, and the numbers that tell where the view is (`Part`)."""
     values: list[Value] = [Array(view.buffer)]
     for place in view.places:
         values.append(index(place.start))
@@ -103,6 +110,16 @@ def is_made_of_fields(value: object) -> bool:
     if issubclass(maker, tuple):
         return "_fields" in vars(cast("type[Any]", maker))
     return is_dataclass(maker) and not hasattr(maker, "__post_init__")
+
+
+def _is_constant(maker: type[Any] | None) -> bool:
+    """True for a class whose objects nobody can tell from another of the same fields."""
+    if not is_made_of_fields(maker):
+        return False
+    if not is_dataclass(maker):
+        return True
+    is_frozen: bool = getattr(maker, "__dataclass_params__").frozen  # noqa: B009
+    return is_frozen and all(field.init for field in fields(maker))
 
 
 def make_named(build: Builder, maker: type[Any], node: ast.Call) -> Items:

@@ -69,16 +69,19 @@ def parse(
     parallel: bool = False,
     shares_memory: bool = False,
     keeps_names: bool = False,
+    copies_views: bool = False,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter.
 
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
     compute all of their right side before they store any of it. A program that `keeps_names` has
-    notes of them for debuggers.
+    notes of them for debuggers. One that `copies_views` returns no views of arrays that it makes.
     """
     source = as_loops(source, environment)
     printed = source.node if source.is_printed else None
-    knowledge = Knowledge(printed, shares_memory=shares_memory, keeps_names=keeps_names)
+    knowledge = Knowledge(
+        printed, shares_memory=shares_memory, keeps_names=keeps_names, copies_views=copies_views
+    )
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath, parallel=parallel))

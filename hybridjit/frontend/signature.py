@@ -100,7 +100,7 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             assert isinstance(scalar.expr, Var)
             build.signature.params.append(ScalarParam(scalar.expr, type.weak))
             return scalar
-        case TupleSpec(items, fields, records, is_list):
+        case TupleSpec(items, fields, records, is_list, maker):
             names = range(len(items)) if fields is None else fields
             parts = (
                 _parameter(build, f"{name}_{part}", item, span)
@@ -108,7 +108,7 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             )
             if records is not None:
                 return Records(fields or (), tuple(parts), records)
-            return Items(tuple(parts), is_list, fields=fields)
+            return Items(tuple(parts), is_list, fields=fields, maker=maker, is_given=True)
         case ConstantSpec(value):
             return lift(value)
 
@@ -182,7 +182,7 @@ def _give(
         given.append(BufferRef(buffer, span=build.span(node)))
         return ArrayResult(buffer.dtype, buffer.ndim)
     if isinstance(item, Array) and not item.indices:
-        _check_returned(build, item.buffer, results, node)
+        _check_returned(build, item.buffer, node)
         return item.buffer
     scalar = _returned_scalar(build, item, node)
     key: Key = ((), ("return", position))
@@ -271,15 +271,9 @@ def _common_result(build: Builder, value: ArrayExpr, position: int, node: ast.ex
     return result
 
 
-def _check_returned(build: Builder, buffer: Buffer, results: list[_Result], node: ast.expr) -> None:
+def _check_returned(build: Builder, buffer: Buffer, node: ast.expr) -> None:
     build.signature.returned_at.setdefault(buffer, build.span(node))
     name = buffer.name
-    if buffer in results and buffer not in build.signature.params:
-        raise build.mismatch(
-            f"the array '{name}' is returned twice",
-            node,
-            help=f"return it once, or copy '{name}' into another output",
-        )
     if any(constant.buffer is buffer for constant in build.unit.constants):
         raise build.mismatch(
             f"cannot return '{name}', which comes from outside the script",
@@ -318,7 +312,10 @@ def _agree(
         build.signature.nesting = nesting
         return
     is_of_a_kind = _are_of_a_kind(results, build.signature.results)
-    if not is_of_a_kind or build.signature.nesting != nesting:
+    if not is_of_a_kind or not _nests_alike(build, results, nesting):
+        if _has_views(build, results, nesting) and not build.unit.copies_views:
+            build.unit.copies_views = True
+            return
         assert build.signature.first_return is not None
         line = build.span(build.signature.first_return).line
         raise build.refuse(
@@ -338,6 +335,30 @@ def _agree(
         if found != other and position not in build.unit.computed_results:
             _check_new(build, found, other, stmt)
             build.unit.common_results.add(position)
+
+
+def _nests_alike(build: Builder, results: list[_Result] | None, nesting: Nesting | None) -> bool:
+    """Whether this return makes the same of its results; a view of an argument is one of no other
+    array.
+    """
+    if build.signature.nesting != nesting:
+        return False
+    if nesting is None or not nesting.has_views:
+        return True
+    params = build.signature.params
+    pairs = zip(results or (), build.signature.results or (), strict=True)
+    return all((found in params) == (other in params) for found, other in pairs)
+
+
+def _has_views(build: Builder, results: list[_Result] | None, nesting: Nesting | None) -> bool:
+    """Whether this return or the first one gives a view of an array that the script made."""
+    both = ((results, nesting), (build.signature.results, build.signature.nesting))
+    for found, how in both:
+        if how is not None and how.has_views:
+            arrays = [one for one in found or () if isinstance(one, (Buffer, ArrayResult))]
+            if any(one not in build.signature.params for one in arrays):
+                return True
+    return False
 
 
 def _help_to_agree(build: Builder, results: list[_Result] | None, nesting: Nesting | None) -> str:

@@ -118,7 +118,7 @@ class Items:
     """A tuple or list whose length and elements are known now.
 
     `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
-    `maker` is the class of one that the script makes.
+    `maker` is the class of such a tuple; one that `is_given` is an argument.
     `origin` is where the script makes a list: one that it changes later is a `GrowingList`.
     """
 
@@ -127,6 +127,7 @@ class Items:
     fields: tuple[str, ...] | None = None
     maker: Any = None  # a type; type checkers would take a field of that type for a method
     origin: Origin | None = field(default=None, compare=False)
+    is_given: bool = field(default=False, compare=False)
 
 
 Origin = tuple[tuple[tuple[int, int], ...], ast.expr]

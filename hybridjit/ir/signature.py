@@ -67,10 +67,10 @@ class ArrayResult:
 
 @record
 class Part:
-    """What makes a view of an argument that is returned: NumPy does, so that it is one of its own.
+    """What makes a view of an array that is returned: NumPy does, so that it is one of its own.
 
-    `axes` says, for each dimension of the argument, which axis of the view shows it, if one does;
-    that is told by numbers that come with the argument: the first index, and for an axis the step
+    `axes` says, for each dimension of the array, which axis of the view shows it, if one does;
+    that is told by numbers that come with the array: the first index, and for an axis the step
     and how many there are. An axis that shows two dimensions is their diagonal. Other axes of the
     view have one place. With a `way`, the elements are arranged by that method of NumPy: a view
     again, if strides allow. `reshape` is given the sizes that are left of the numbers.
@@ -88,7 +88,8 @@ class Part:
         return getattr(view, self.way)(*left) if self.way else view
 
     def _view(self, array: Any, left: Iterator[int]) -> Any:
-        view = array[tuple([self._entry(axis, left) for axis in self.axes])]
+        # With the ellipsis, one element is a view, too, and no number.
+        view = array[(*[self._entry(axis, left) for axis in self.axes], ...)]
         shown = [axis for axis in self.axes if axis is not None]
         for axis in {axis for axis in shown if shown.count(axis) > 1}:
             first = shown.index(axis)
@@ -123,6 +124,12 @@ class Nesting:
     def is_flat(self) -> bool:
         """True for a plain tuple of results."""
         return self.maker is None and all(part is None for part in self.parts)
+
+    @property
+    def has_views(self) -> bool:
+        """True if something is returned as a view of an array."""
+        inner = any(part is not None and part.has_views for part in self.parts)
+        return inner or isinstance(self.maker, Part)
 
     def put_together(self, results: Iterator[Any]) -> Any:
         """What the caller sees, from the results one after the other."""

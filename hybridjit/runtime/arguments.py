@@ -148,7 +148,7 @@ def _spec(name: str, value: object) -> Spec:
         _check_length(name, value)
         names = field_names(value)
         if names is not None:
-            return _record_spec(name, value, names)
+            return _record_spec(name, value, names, type(value))
         items = tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value))
         return TupleSpec(items, is_list=isinstance(value, list))
     if is_generator(value):
@@ -166,7 +166,7 @@ def _spec_of_object(name: str, value: object) -> Spec:
         state = function_state(value)
         return ConstantSpec(value, tuple(map(id, state)), state)
     if is_record(value):
-        return _record_spec(name, value, field_names(value) or ())
+        return _record_spec(name, value, field_names(value) or (), type(value))
     if name == "self" and _has_plain_state(value):
         state = vars(value).items()
         return _record_spec(name, value, tuple(key for key, item in state if _is_supported([item])))
@@ -186,9 +186,11 @@ def _structured_spec(name: str, array: NDArray[Any]) -> TupleSpec:
     return TupleSpec(tuple(items), names, array.ndim)
 
 
-def _record_spec(name: str, value: object, fields: tuple[str, ...]) -> TupleSpec:
+def _record_spec(
+    name: str, value: object, fields: tuple[str, ...], maker: type | None = None
+) -> TupleSpec:
     items = (_spec(f"{name}.{field}", getattr(value, field)) for field in fields)
-    return TupleSpec(tuple(items), fields)
+    return TupleSpec(tuple(items), fields, maker=maker)
 
 
 def _is_function(value: object) -> bool:

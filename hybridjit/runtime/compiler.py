@@ -49,7 +49,15 @@ else:
 
 def translate(request: Request) -> Parsed:
     """The IR of a script, as its schedule and its passes make it."""
-    parsed = _translate_as_written(request)
+    return _scheduled(request, _translate_as_written(request))
+
+
+def translate_for_tensors(request: Request) -> Parsed:
+    """The same for tensors, which have no views: each result has memory of its own."""
+    return _scheduled(request, _translate_as_written(request, copies_views=True))
+
+
+def _scheduled(request: Request, parsed: Parsed) -> Parsed:
     if request.schedule is not None:
         made = recipe.apply_recipe(parsed.func, request.schedule)
         says_order = made.trace.says_order
@@ -117,7 +125,11 @@ def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
 
 
 def _translate_as_written(
-    request: Request, *, shares_memory: bool = False, keeps_names: bool = False
+    request: Request,
+    *,
+    shares_memory: bool = False,
+    keeps_names: bool = False,
+    copies_views: bool = False,
 ) -> Parsed:
     environment = Environment.of(request.function)
     return parse(
@@ -128,6 +140,7 @@ def _translate_as_written(
         parallel=request.parallel,
         shares_memory=shares_memory,
         keeps_names=keeps_names,
+        copies_views=copies_views,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Any
 
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.record import record
@@ -44,12 +45,14 @@ class TupleSpec:
 
     `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method. Those
     of `records` are the fields of a structured array of so many dimensions, an array for each.
+    `maker` is the class of a named tuple or a dataclass.
     """
 
     items: tuple[Spec, ...]
     fields: tuple[str, ...] | None = None
     records: int | None = None
     is_list: bool = False
+    maker: Any = None  # a type; type checkers would take a field of that type for a method
 
     def __str__(self) -> str:
         if self.is_list:

@@ -1,4 +1,4 @@
-"""Views of arguments that are returned: NumPy's memory, base, strides and writeability."""
+"""Views that are returned, of arguments and locals: NumPy's memory, base, strides, writeability."""
 
 from __future__ import annotations
 
@@ -135,6 +135,95 @@ def test_arranged_arrays_are_printed_and_kept(unchecked: None) -> None:
     assert hj.structural_equal(func, hj.parse(str(func)))
     for _ in range(2):
         assert_same_array(run_native(fresh(arranged), array), run_plain(arranged, array), array)
+
+
+@hybrid.script
+def of_one_local(a: Any) -> Any:
+    t = a * 2
+    pair = (t + 1, t.shape[0])
+    return t, t[1:], t[::-1].T, t.reshape(-1), (t, pair[0][:, 1], pair[0]), t[0, None]
+
+
+@hybrid.script
+def first_ones(a: Any) -> Any:
+    kept = np.empty(a.size)
+    count = 0
+    for x in a.ravel():
+        if x % 2:
+            kept[count] = x
+            count += 1
+    return kept[:count]
+
+
+@hybrid.script
+def a_view_or_not(a: Any, k: Any) -> Any:
+    t = a * 2
+    if k > 1:
+        return t[1:]
+    if k > 0:
+        return t[:1, ::-1]
+    return a + 1
+
+
+def _memory(results: Any) -> list[Any]:
+    """Which results share memory, whose base is another one, and how large the base is."""
+    found = _flat(results)
+    shared = [[np.may_share_memory(one, other) for other in found] for one in found]
+    bases = [[array.base is other for other in found] for array in found]
+    sizes = [None if array.base is None else array.base.size for array in found]
+    return [shared, bases, sizes, [array.flags.writeable for array in found]]
+
+
+def _flat(results: Any) -> list[Any]:
+    if not isinstance(results, tuple):
+        return [results]
+    items: Any = results  # pyright: ignore[reportUnknownVariableType]
+    return [array for item in items for array in _flat(item)]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 2), (5, 3)])
+def test_views_of_locals(shape: tuple[int, ...], unchecked: None) -> None:
+    array = np.arange(float(np.prod(shape))).reshape(shape)
+    for kernel in (of_one_local, first_ones):
+        wanted = run_plain(kernel, array)
+        for way in (run_interpreted, run_native, run_native):
+            found = way(kernel, array)
+            for got, want in zip(_flat(found), _flat(wanted), strict=True):
+                np.testing.assert_array_equal(got, want)
+            assert _memory(found) == _memory(wanted)
+
+
+def test_paths_that_return_no_views_return_arrays_of_their_own(unchecked: None) -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    for k in (0, 1, 2):
+        for way in (run_interpreted, run_native):
+            found = way(a_view_or_not, array, k)
+            np.testing.assert_array_equal(found, run_plain(a_view_or_not, array, k))
+            assert found.flags.writeable
+
+
+def test_a_view_of_an_argument_or_of_a_local_is_refused() -> None:
+    @hybrid.script
+    def one_of_two(a: Any, k: Any) -> Any:
+        t = a * 2
+        if k:
+            return a[1:]
+        return t[1:]
+
+    with pytest.raises(HybridError, match="copy"):
+        one_of_two(np.ones(3), 1)
+
+
+def test_what_the_library_makes_is_no_view(unchecked: None) -> None:
+    """Memory that a function of NumPy needs on the way is not kept alive."""
+
+    @hybrid.script
+    def selected(a: Any) -> Any:
+        found = np.unique(a)
+        return found, a[a > 1], np.flatnonzero(a)
+
+    for array in selected(np.array([2.0, 2.0, 2.0, 1.0])):
+        assert array.base.nbytes == array.nbytes
 
 
 def test_copies_that_would_change_are_refused() -> None:

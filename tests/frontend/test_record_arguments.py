@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.errors import ArgumentError, ParseError
+from hybridjit.errors import ArgumentError, ParseError, TypeMismatch
 from tests.support.array_results import assert_agree
 
 
@@ -142,3 +142,63 @@ def missing_field(p: Any) -> Any:
 def test_a_field_that_no_script_can_take() -> None:
     with pytest.raises(ArgumentError, match=r"argument 'p.labels' is a dict"):
         hybrid.script(missing_field)(Labelled({}))
+
+
+class Body(NamedTuple):
+    position: Any
+    mass: Any
+
+
+@dataclass
+class Changeable:
+    values: Any
+    step: float
+
+
+def test_arguments_that_are_returned() -> None:
+    """What nobody can tell from the argument itself: its arrays are those that were passed."""
+
+    @hybrid.script
+    def same(p: Any, grid: Any) -> Any:
+        p.position[0] += 1
+        return p, (grid.origin, grid.step), Body(p.position, 2.0)
+
+    for mass in (3, np.float32(1.5)):
+        given, grid = Body(np.zeros(3), mass), Grid(np.ones(2), 0.5, ORIGIN)
+        for way in (same.interpret, same, same):
+            found, (origin, step), made = way(given, grid)
+            assert type(found) is type(made) is Body
+            assert found.position is made.position is given.position
+            assert (found.mass, type(found.mass)) == (mass, type(mass))
+            assert (origin, type(origin), step) == (ORIGIN, Point, 0.5)
+
+
+def test_classes_of_the_same_fields_are_told_apart() -> None:
+    class Other(NamedTuple):
+        x: Any
+        y: Any
+
+    @hybrid.script
+    def same(p: Any) -> Any:
+        return p
+
+    @hybrid.script
+    def is_point(p: Any) -> Any:
+        return isinstance(p, Point), isinstance(p, (Grid, tuple)), isinstance(p, list)
+
+    for maker in (Point, Other, Point):
+        for run in (same, same.interpret, same.py_func):
+            assert type(run(maker(1.0, 2))) is maker
+        for run in (is_point, is_point.interpret, is_point.py_func):
+            assert run(maker(1.0, 2)) == (maker is Point, True, False)
+
+
+def test_what_may_be_changed_is_not_returned() -> None:
+    """The caller would be given another object."""
+
+    @hybrid.script
+    def same(p: Any) -> Any:
+        return p
+
+    with pytest.raises(TypeMismatch, match="may be changed"):
+        same(Changeable(np.ones(2), 1.0))

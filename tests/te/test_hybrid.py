@@ -128,6 +128,19 @@ def test_between_computes() -> None:
     assert_computes([A, B, made], [a, b], np.outer(a * 2, b))
 
 
+@hybrid.script
+def inner_half(a: Any) -> Any:
+    doubled = a * 2
+    return doubled[1:-1]
+
+
+def test_parts_of_arrays_are_tensors_of_their_own() -> None:
+    """On arrays, the script returns a view."""
+    a = te.placeholder((6,), "float32", name="a")
+    x = floats(6)
+    assert_computes([a, inner_half(a)], [x], x[1:-1] * 2)
+
+
 def test_sizes_of_the_run() -> None:
     n, m = te.var("n"), te.var("m")
     x, y = te.placeholder((n,), name="X"), te.placeholder((m + 1,), name="Y")

@@ -149,18 +149,6 @@ def nested_tuple(a):
 
 
 @cases.wrong(TypeMismatch, VECTOR)
-def same_array_twice(a):
-    b = output_tensor(a.shape, a.dtype)
-    return b, b
-
-
-@cases.right(VECTOR, says="return it once")
-def same_array_twice(a):
-    b = output_tensor(a.shape, a.dtype)
-    return b
-
-
-@cases.wrong(TypeMismatch, VECTOR)
 def captured_array(a):
     return TABLE
 
