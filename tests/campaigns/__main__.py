@@ -23,6 +23,7 @@ CAMPAIGNS = {
     "graphs": "tests.graphs.campaign",
     "ufuncs": "tests.ufuncs.campaign",
     "bounds": "tests.torture.campaign",
+    "brought": "tests.brought.campaign",
 }
 _say = partial(print, flush=True)
 

@@ -19,6 +19,7 @@ SLICES = {
     "graphs": 6,
     "ufuncs": 20,
     "bounds": 10,
+    "brought": 20,
 }
 CHUNK = 20
 SEED = 2026

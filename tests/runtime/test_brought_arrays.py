@@ -12,39 +12,14 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from tests.brought.classes import ByDlpack, ByInterface, Column
 
 np: Any = numpy
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
-class ByDlpack:
-    """As what only speaks DLPack."""
-
-    device = 1
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.data.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.device, 0
-
-
 class OnDevice(ByDlpack):
     device = 2
-
-
-class ByInterface:
-    """As images and arrays of other packages."""
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-
-    @property
-    def __array_interface__(self) -> Any:
-        return self.data.__array_interface__
 
 
 class OfObject:
@@ -53,13 +28,6 @@ class OfObject:
     def __init__(self, data: Any) -> None:
         self.data = data
         self.__array_interface__ = data.__array_interface__
-
-
-class Column(ByDlpack):
-    """As a tensor of torch, or a column of pandas or xarray: `__array__` shows its memory."""
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self.data
 
 
 class Computed(Column):
