@@ -16,6 +16,8 @@ from tests.corpus import (
     algorithms,
     bare_names,
     blocks,
+    brought,
+    brought_arguments,
     captures,
     casts,
     complex_numbers,
@@ -61,6 +63,8 @@ THEMES = (
     linear_algebra,
     images,
     algorithms,
+    brought,
+    brought_arguments,
 )
 
 CORPUS: tuple[Case, ...] = tuple(case for theme in THEMES for case in theme.CASES)
