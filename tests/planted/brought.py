@@ -15,6 +15,7 @@ from hybridjit.frontend import (
     branches,
     guards,
     hoisting,
+    item_arrays,
     item_loops,
     nested_results,
     patterns,
@@ -28,19 +29,23 @@ from hybridjit.frontend import (
 from hybridjit.frontend.arrays import subscripts as array_subscripts
 from hybridjit.frontend.library import decompositions, elements, legacy_random
 from hybridjit.frontend.library import python as library_python
-from hybridjit.frontend.values import Nothing
+from hybridjit.frontend.values import Items, Nothing
 from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.signature import Nesting, Part
 from hybridjit.runtime import arguments, brought_arrays
+from tests.brought.check import check_program
+from tests.brought.generate import make_program
 from tests.differential import test_brought_syntax as brought_syntax
 from tests.differential import test_decompositions as decomposed
 from tests.differential import test_float_parts as float_parts
 from tests.differential import test_global_random as draws
+from tests.differential import test_items_by_index as by_index
 from tests.differential import test_returned_views as views
 from tests.differential import test_structured_arrays as structured
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
+from tests.frontend import test_record_arguments as record_arguments
 from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
 from tests.frontend import test_tries as tries
@@ -77,7 +82,7 @@ def flat(self: Nesting, results: Iterator[Any]) -> Any:
     return tuple(results)
 
 
-def always_reached(self: Any, node: ast.expr, visit: Any) -> Any:
+def always_reached(self: Any, node: ast.expr, visit: Any, read: set[str]) -> Any:
     return visit(node), []
 
 
@@ -177,7 +182,83 @@ def _neighbours() -> None:
     float_parts.test_neighbours("float64", "uint64")
 
 
+def nameless(name: str, value: object, fields: tuple[str, ...], maker: Any = None) -> Any:
+    return _record_spec(name, value, fields)
+
+
+_record_spec = arguments._record_spec  # pyright: ignore[reportPrivateUsage]
+
+
+def backwards(build: Any, owner: Items, name: str, node: ast.AST) -> Any:
+    return _store(build, replace(owner, items=owner.items[::-1]), name, node)
+
+
+_store = item_arrays._store  # pyright: ignore[reportPrivateUsage]
+
+
+def as_tuples(build: Any, name: str, spec: Any, span: Any) -> Any:
+    value = _parameter(build, name, spec, span)
+    return replace(value, is_list=False) if isinstance(value, Items) else value
+
+
+_parameter = signature._parameter  # pyright: ignore[reportPrivateUsage]
+
+
+def numbers_of_one_element(self: Part, array: Any, left: Iterator[int]) -> Any:
+    view = _view(self, array, left)
+    return view.copy() if view.size == 1 else view
+
+
+_view = Part._view  # pyright: ignore[reportPrivateUsage]
+
+
+def _first_programs() -> None:
+    """Random scripts of what people bring: the first ones of a campaign."""
+    for number in range(40):
+        check_program(make_program(f"0/{number}"))
+
+
 BUGS = (
+    Bug(
+        "parts of locals are copies",
+        [replaced(nested_results, "_is_named", always(False))],
+        _first_programs,
+    ),
+    Bug(
+        "a view of one element is a copy",
+        [replaced(Part, "_view", numbers_of_one_element)],
+        _first_programs,
+    ),
+    Bug(
+        "records that are arguments have no class",
+        [replaced(arguments, "_record_spec", nameless)],
+        record_arguments.test_classes_of_the_same_fields_are_told_apart,
+    ),
+    Bug(
+        "records that may be changed are returned",
+        [replaced(nested_results, "_is_constant", always(True))],
+        record_arguments.test_what_may_be_changed_is_not_returned,
+    ),
+    Bug(
+        "items by an index come from the other end",
+        [replaced(item_arrays, "_store", backwards)],
+        _first_programs,
+    ),
+    Bug(
+        "lists that are arguments are tuples",
+        [replaced(signature, "_parameter", as_tuples)],
+        by_index.test_lists_and_tuples_are_told_apart,
+    ),
+    Bug(
+        "every record is the first one, in random scripts",
+        [replaced(item_loops, "record_at", at_the_start)],
+        _first_programs,
+    ),
+    Bug(
+        "arrays of others are copied, in random scripts",
+        [replaced(brought_arrays, "_find_array", copied)],
+        _first_programs,
+    ),
     Bug(
         "guards of matches are forgotten",
         [replaced(patterns, "_test_of_case", unguarded)],

@@ -11,11 +11,12 @@ does the same in the suite.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -89,12 +90,14 @@ def shortened(check: Check) -> Check:
 def replaced(owner: Any, name: str, value: Any) -> Plant:
     """Give something of the compiler another value."""
     seam = _seam(owner, name)
+    _check_parameters(seam, getattr(owner, name), value)
     return Plant(seam, lambda: patch.object(owner, name, value))
 
 
 def everywhere(owner: Any, name: str, value: Any) -> Plant:
     """Give a function of the compiler another body, wherever it was imported to."""
     seam, old = _seam(owner, name), getattr(owner, name)
+    _check_parameters(seam, old, value)
     return Plant(seam, lambda: _replaced_in_modules(old, name, value))
 
 
@@ -104,6 +107,22 @@ def _seam(owner: Any, name: str) -> str:
     if not hasattr(owner, name):
         raise LookupError(f"no bug can be planted at {room}.{name}: there is no such name")
     return f"{room}.{name}"
+
+
+def _check_parameters(seam: str, old: Any, new: Any) -> None:
+    """A function that cannot be called as the old one would be noticed for that alone."""
+    if not isinstance(old, FunctionType) or not isinstance(new, FunctionType):
+        return
+    needed = [
+        parameter
+        for parameter in inspect.signature(old).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    try:
+        inspect.signature(new).bind_partial(*needed)
+    except TypeError as error:
+        raise LookupError(f"the bug at {seam} takes other arguments: {error}") from None
 
 
 def _class_name(owner: Any) -> str:
