@@ -112,12 +112,11 @@ def _compare_values(found: Any, expected: Any, memory: Memory) -> None:
         _compare_arrays(found, expected)
         _compare_memory(found, expected, memory)
         return
-    if isinstance(expected, (bool, int, float)):
-        # A variable has the type of all its values; one of Python's may be one of NumPy's then.
-        assert found == expected or expected != expected, f"{found!r}, expected {expected!r}"
+    if isinstance(expected, (bool, int, float, np.generic)):
+        # A variable has the type of all its values, plain Python that of the last one.
+        assert_close(found, np.asarray(expected).astype(np.asarray(found).dtype))
         return
-    if not isinstance(expected, np.generic):
-        assert type(found) is type(expected), f"{found!r}, expected {expected!r}"
+    assert type(found) is type(expected), f"{found!r}, expected {expected!r}"
     if isinstance(expected, (tuple, list)):
         items: Any = expected  # pyright: ignore[reportUnknownVariableType]
         assert len(found) == len(items)
@@ -127,7 +126,7 @@ def _compare_values(found: Any, expected: Any, memory: Memory) -> None:
         for each in fields(expected):
             _compare_values(getattr(found, each.name), getattr(expected, each.name), memory)
     else:
-        assert_close(found, expected)
+        assert found == expected
 
 
 def _compare_arrays(found: Any, expected: Any) -> None:
