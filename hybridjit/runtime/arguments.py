@@ -390,12 +390,12 @@ def check_writable(func: Header, written: frozenset[Buffer], values: Sequence[An
         if not array.flags.writeable:
             raise ArgumentValueError(
                 f"argument '{param.name}' is written, but it is read-only",
-                help=f"pass a copy: {param.name}.copy()",
+                help=f"pass a copy: np.array({param.name})",
             )
         if overlaps_itself(array):
             raise ArgumentValueError(
                 f"argument '{param.name}' is written, but some of its elements share memory",
-                help=f"pass a copy: {param.name}.copy()",
+                help=f"pass a copy: np.array({param.name})",
             )
 
 
