@@ -374,6 +374,9 @@ def _target(build: Builder, target: ast.Subscript) -> Target:
 def _store_help(owner: Value, target: ast.Subscript) -> str | None:
     if isinstance(owner, Records):
         return f"assign to its fields, as in {ast.unparse(target)}[{owner.fields[0]!r}] = value"
+    if isinstance(owner, Items) and owner.is_list:
+        name = ast.unparse(target.value)
+        return f"change a copy, as in {name}_copy = list({name}), or an array: np.array({name})"
     is_tuple = isinstance(owner, Items)
     return "keep the values in an array: allocate(shape, dtype)" if is_tuple else None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from hybridjit.ir.signature import ArrayResult, Result
+from hybridjit.ir.signature import IN_LIST, ArrayResult, Result
 
 Lists = Sequence[Sequence[int]]
 """The positions of arrays that are one list, for each result."""
@@ -48,6 +48,8 @@ def _items(columns: Mapping[tuple[int, ...], list[Any]]) -> list[Any]:
     """The items from the numbers at each place of them."""
     if () in columns:
         return columns[()]
-    size = 1 + max(place[0] for place in columns)
-    parts = [{p[1:]: column for p, column in columns.items() if p[0] == k} for k in range(size)]
-    return list(zip(*map(_items, parts), strict=True))
+    parts: dict[int, dict[tuple[int, ...], list[Any]]] = {}
+    for place, column in columns.items():
+        parts.setdefault(place[0], {})[place[1:]] = column
+    items = zip(*map(_items, parts.values()), strict=True)
+    return list(map(list, items)) if min(parts) >= IN_LIST else list(items)

@@ -45,6 +45,11 @@ class ScalarResult:
     weak: bool = False
 
 
+# Added to the numbers of a place that stand in lists, and not in tuples: IN_LIST + 1 is the second
+# number of [x, y].
+IN_LIST = 1 << 20
+
+
 @record
 class ArrayResult:
     """An array that the function makes while it runs, and gives away: its size is computed.
@@ -62,7 +67,7 @@ class ArrayResult:
     @property
     def begins_list(self) -> bool:
         """True for the first array of a list."""
-        return self.place is not None and not any(self.place)
+        return self.place is not None and all(number % IN_LIST == 0 for number in self.place)
 
 
 @record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -12,6 +12,13 @@ from hybridjit import hybrid, parse, structural_equal
 from hybridjit.errors import ParseError, TypeMismatch
 from tests.support.array_results import assert_agree
 from tests.support.memory import needs_proc, resident_megabytes
+from tests.support.oracle import (
+    assert_same_outcome,
+    run_interpreted,
+    run_native,
+    run_once,
+    run_plain,
+)
 
 np: Any = numpy
 SIZES = (0, 1, 2, 5, 17, 40)
@@ -239,6 +246,20 @@ def deleted(n: Any) -> Any:
     return out, few
 
 
+@hybrid.script
+def of_lists(n: Any) -> Any:
+    """A list of lists holds lists, one of tuples tuples."""
+    rows = [[n, n + 1]]
+    mixed = [(0, [1, 2.5])]
+    total = 0.0
+    for i in range(n):
+        rows.append([i, i * 2])
+        mixed.append((i, [i + 1, 2.0]))
+    for k, (x, y) in mixed:
+        total += k * x * y
+    return rows, mixed, total, rows[-1], mixed[0], np.array(rows), [[i, -i] for i in range(n)]
+
+
 KERNELS = (
     *(read_before_it_grows, with_steps, put_together, deleted),
     *(changed_meanwhile, appended, as_arrays, by_index, popped, joined, looped_over, in_levels),
@@ -251,6 +272,29 @@ KERNELS = (
 def test_as_plain_python(kernel: Any) -> None:
     for size in SIZES:
         assert_agree(kernel, [size])
+
+
+def test_items_are_lists_or_tuples() -> None:
+    for size in SIZES:
+        wanted = run_once(run_plain, of_lists, [size])
+        for way in (run_interpreted, run_native):
+            assert_same_outcome(run_once(way, of_lists, [size]), wanted)
+
+
+def test_objects_with_fields_are_no_items() -> None:
+    class Pair(NamedTuple):
+        x: Any
+        y: Any
+
+    @hybrid.script
+    def pairs(n: Any) -> Any:
+        out: Any = []
+        for i in range(n):
+            out.append(Pair(i, 2))
+        return out
+
+    with pytest.raises(TypeMismatch, match=r"(?s)an object with fields.*\(x.x, x.y\)"):
+        pairs(3)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)

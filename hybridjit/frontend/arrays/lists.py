@@ -53,6 +53,7 @@ from hybridjit.ir.expr import (
     Select,
     Var,
 )
+from hybridjit.ir.signature import IN_LIST
 from hybridjit.ir.stmt import Allocate, For, If, Raise, Reserve, Store
 from hybridjit.ir.texts import text_of
 from hybridjit.scalars.conversion import join_types, store_value
@@ -164,7 +165,7 @@ def grow(build: Builder, items: Items, node: ast.AST) -> ParseError:
             f"{what} that comes from outside of the script, or is put together of others, cannot "
             "be changed",
             node,
-            help="make a list here, as in out = [], and append to it",
+            help="make a list here, as in out = [], and append to it; list(x) is a copy of x",
         )
     _, origin = items.origin
     build.knowledge.growing.add(origin)
@@ -247,9 +248,10 @@ def put_together(numbers: Mapping[ItemPlace, Value]) -> Value:
     """An item from the numbers in it."""
     if () in numbers:
         return numbers[()]
-    size = 1 + max(place[0] for place in numbers)
-    parts = [{p[1:]: number for p, number in numbers.items() if p[0] == k} for k in range(size)]
-    return Items(tuple(map(put_together, parts)))
+    parts: dict[int, dict[ItemPlace, Value]] = {}
+    for place, number in numbers.items():
+        parts.setdefault(place[0], {})[place[1:]] = number
+    return Items(tuple(map(put_together, parts.values())), is_list=min(parts) >= IN_LIST)
 
 
 def _from_start(build: Builder, value: Scalar, size: Expr, node: ast.expr) -> Expr:
@@ -449,9 +451,16 @@ def _numbers(build: Builder, item: Value, node: ast.AST) -> dict[ItemPlace, Scal
     match item:
         case Scalar():
             return {(): item}
-        case Items(items) if items:
+        case Items(items, is_list, None) if items:
             parts = [_numbers(build, part, node) for part in items]
-            return {(k, *p): number for k, part in enumerate(parts) for p, number in part.items()}
+            places = enumerate(parts, IN_LIST if is_list else 0)
+            return {(k, *p): number for k, part in places for p, number in part.items()}
+        case Items(fields=tuple() as fields):
+            raise build.mismatch(
+                "a list holds numbers, or tuples of numbers, found an object with fields",
+                node,
+                help=f"put its fields into a tuple: ({', '.join(f'x.{name}' for name in fields)})",
+            )
         case Array() | View() | ArrayExpr() | GrowingList() | Items():
             raise build.mismatch(
                 f"a list holds numbers, or tuples of numbers, found {describe(item)}",
