@@ -36,6 +36,7 @@ from hybridjit.frontend.library.table import WITH_WHERE, with_where
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.list_methods import call_list_method
 from hybridjit.frontend.nested_results import is_made_of_fields, make_named
+from hybridjit.frontend.object_methods import call_method
 from hybridjit.frontend.random_state import global_draw, random_state
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
@@ -299,6 +300,8 @@ def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
             return _only_item(build, owner, node)
         case ((Array() | View() | ArrayExpr()), _):
             return array_functions.array_method(build, owner, name, node)
+        case Items(fields=tuple()), _:
+            return call_method(build, owner, name, _as_function(build, owner, node))
         case ((GrowingList() | Items()), _):
             return call_list_method(build, owner, name, node)
         case NumpyFunction(), _:

@@ -296,6 +296,10 @@ def _returned_scalar(build: Builder, item: Value, node: ast.expr) -> Scalar:
     help = "return arrays, numbers, or a tuple of these"
     if isinstance(item, (Array, View)):
         help = "return a copy of it, with .copy()"
+    if isinstance(item, Records):
+        help = f"return its fields, as in {ast.unparse(node)}[{item.fields[0]!r}]; " + (
+            "what is written to an argument, the caller sees"
+        )
     if isinstance(item, Method) and isinstance(node, ast.Attribute):
         help = f"call it, as in {ast.unparse(node)}()"
     raise build.mismatch(f"cannot return {describe(item)}", node, help=help)

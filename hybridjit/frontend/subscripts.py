@@ -33,6 +33,7 @@ from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attr
 from hybridjit.frontend.item_arrays import item_at
 from hybridjit.frontend.list_methods import LIST_METHODS, SEARCHES, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
+from hybridjit.frontend.object_methods import find_method
 from hybridjit.frontend.records import (
     RECORDS_ATTRIBUTES,
     field_of,
@@ -381,6 +382,9 @@ def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> V
         raise _refuse_list_attribute(build, node, LIST_METHODS if is_list else SEARCHES)
     if node.attr in fields:
         return owner.items[fields.index(node.attr)]
+    method = find_method(build, owner, node)
+    if method is not None:
+        return method
     value = ast.unparse(node.value)
     raise build.refuse(
         f"'{value}' holds no array or number '{node.attr}'",

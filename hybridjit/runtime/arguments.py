@@ -169,7 +169,8 @@ def _spec_of_object(name: str, value: object) -> Spec:
         return _record_spec(name, value, field_names(value) or (), type(value))
     if name == "self" and _has_plain_state(value):
         state = vars(value).items()
-        return _record_spec(name, value, tuple(key for key, item in state if _is_supported([item])))
+        names = tuple(key for key, item in state if _is_supported([item]))
+        return _record_spec(name, value, names, type(value))
     raise ArgumentError(
         f"argument '{name}' is {a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",

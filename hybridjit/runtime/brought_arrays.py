@@ -80,7 +80,7 @@ def _array_of(value: Any) -> NDArray[Any] | None:
 
 def _of_16_bits(tensor: Any) -> NDArray[Any]:
     """A tensor of bfloat16, which torch shows to NumPy as integers only."""
-    bits: NDArray[Any] = np.asarray(tensor.view(sys.modules["torch"].int16))
+    bits: Any = np.asarray(tensor.view(sys.modules["torch"].int16))
     return bits.view(BFLOAT16.numpy)
 
 

@@ -202,3 +202,106 @@ def test_what_may_be_changed_is_not_returned() -> None:
 
     with pytest.raises(TypeMismatch, match="may be changed"):
         same(Changeable(np.ones(2), 1.0))
+
+
+class Segment(NamedTuple):
+    at: Any
+    size: Any = 1.0
+
+    def total(self, by: Any = 1) -> Any:
+        return self.at.sum() * self.size * by
+
+    def moved(self, by: Any) -> Any:
+        self.at[...] = self.at + by
+        return self._replace(size=self.size + by)
+
+    @property
+    def end(self) -> Any:
+        return self.at[-1] + self.size
+
+
+@dataclass
+class Spring:
+    length: Any
+    stiffness: float
+
+    def force(self, x: Any) -> Any:
+        return self.stiffness * (x - self.length)
+
+    @hybrid.script
+    def energy(self, x: Any) -> Any:
+        return (self.force(x) * x).sum()
+
+
+def through_methods(segment: Any, by: Any) -> Any:
+    moved = segment.moved(by)
+    again = moved._replace(at=moved.at * 2, size=3)
+    return moved.total() + again.total(by=2), moved.end, again, segment.size
+
+
+def through_made_objects(a: Any) -> Any:
+    spring = Spring(a, 2.0)
+    return spring.force(a + 1) + Segment(a).end, Segment(at=a, size=spring.energy(a)).total()
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_methods_and_properties(size: int) -> None:
+    array = np.arange(float(size))
+    assert_agree(hybrid.script(through_methods), [Segment(array, 2.0), 3])
+    assert_agree(hybrid.script(through_made_objects), [array])
+    spring = Spring(array, 0.5)
+    for run in (spring.energy, Spring.energy.interpret):
+        args = (array + 2,) if run == spring.energy else (spring, array + 2)
+        assert run(*args) == Spring.energy.py_func(spring, array + 2)
+
+
+def test_a_class_that_is_given_another_method() -> None:
+    class Changing(NamedTuple):
+        x: Any
+
+        def value(self) -> Any:
+            return self.x + 1
+
+    @hybrid.script
+    def called(p: Any) -> Any:
+        return p.value()
+
+    def ten_times(self: Any) -> Any:
+        return self.x * 10
+
+    assert called(Changing(1)) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Changing, "value", ten_times)
+        assert called(Changing(1)) == 10
+    assert called(Changing(1)) == 2
+
+
+def test_classes_with_methods_of_one_name() -> None:
+    """Each has its own, in memory and on disk."""
+
+    def made(by: int) -> Any:
+        class Point(NamedTuple):
+            x: Any
+
+            def scaled(self) -> Any:
+                return self.x * by
+
+        return Point
+
+    for by in (2, 3):
+        maker = made(by)
+
+        @hybrid.script
+        def scaled(p: Any, Point: Any = maker) -> Any:
+            return p.scaled()
+
+        assert scaled(maker(5.0)) == 5.0 * by
+
+
+def test_fields_that_are_not_there_are_not_replaced() -> None:
+    @hybrid.script
+    def replaced(p: Any) -> Any:
+        return p._replace(z=1)
+
+    with pytest.raises(ParseError, match="_replace takes fields of Point by their names"):
+        replaced(Point(1.0, 2.0))

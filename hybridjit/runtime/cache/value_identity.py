@@ -62,9 +62,11 @@ class Identifier:
                 return ["array", dtype.name, shape]
             case ScalarSpec(type):
                 return ["number", type.dtype.name, type.weak]
-            case TupleSpec(items, fields, records, is_list):
+            case TupleSpec(items, fields, records, is_list, maker):
                 kind = "list" if is_list else "tuple"
-                return [kind, [self.of_spec(item) for item in items], fields, records]
+                # By its name: what is read of the class, a method, is a capture.
+                made = None if maker is None else [maker.__module__, maker.__qualname__]
+                return [kind, [self.of_spec(item) for item in items], fields, records, made]
             case GeneratorSpec():
                 return ["generator"]
             case ConstantSpec(value):
