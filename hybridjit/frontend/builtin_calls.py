@@ -272,6 +272,9 @@ def _extremum(build: Builder, node: ast.Call, op: type[Min] | type[Max]) -> Valu
     if [word.arg for word in node.keywords] == ["default"] and len(node.args) == 1:
         found = library_python.smallest_or if op is Min else library_python.largest_or
         return build.language.inline(build, Callee(found), node)
+    if [word.arg for word in node.keywords] == ["key"] and len(node.args) == 1:
+        found = library_python.smallest_by if op is Min else library_python.largest_by
+        return build.language.inline(build, Callee(found), node)
     numbers = number_arguments(build, node)
     if len(numbers) < 2:
         name = op.__name__.lower()

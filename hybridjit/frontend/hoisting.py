@@ -129,6 +129,8 @@ class Hoist(ast.NodeTransformer):
             return self._fold(fold, node)
         if _takes_all(node):
             node.args[0] = _as_list(node.args[0])
+        elif _goes_through(node):
+            node.args[0] = _list_of(node.args[0])
         if is_list_call(node) and not self._has_called:
             return self._list(node)
         node.func = self.visit(node.func)
@@ -149,9 +151,7 @@ class Hoist(ast.NodeTransformer):
             return at_place(ast.List([], ast.Load()), node)
         if isinstance(node.args[0], ast.ListComp):
             return self.visit_ListComp(node.args[0])
-        part = ast.comprehension(ast.Name("item", ast.Store()), self.visit(node.args[0]), [], 0)
-        made = ast.ListComp(ast.Name("item", ast.Load()), [part])
-        return self.visit_ListComp(at_place(made, node))
+        return self.visit_ListComp(_list_of(self.visit(node.args[0])))
 
     def _taken_out(self, stmts: Sequence[ast.stmt], result: str, node: ast.expr) -> ast.expr:
         self.before += self._write([at_place(stmt, node) for stmt in stmts])
@@ -283,10 +283,30 @@ def _truth(node: ast.expr) -> ast.expr:
 def _takes_all(node: ast.Call) -> bool:
     """True for `sorted(f(x) for x in a)` and its like, for which a list does as well."""
     match node:
+        case ast.Call(ast.Name("min" | "max"), [ast.GeneratorExp()], [ast.keyword("key")]):
+            return True
         case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [ast.GeneratorExp(), *_]):
             return name in ("sorted", "list", "prod", "fsum")
         case _:
             return False
+
+
+def _goes_through(node: ast.Call) -> bool:
+    """True for `sorted(range(n), key=f)` and its like, where what is gone through is no value."""
+    match node:
+        case ast.Call(
+            ast.Name("sorted" | "min" | "max"),
+            [ast.Call(ast.Name("range" | "enumerate" | "zip" | "reversed"))],
+        ):
+            return True
+        case _:
+            return False
+
+
+def _list_of(node: ast.expr) -> ast.ListComp:
+    """`[item for item in node]`."""
+    part = ast.comprehension(ast.Name("item", ast.Store()), node, [], 0)
+    return at_place(ast.ListComp(ast.Name("item", ast.Load()), [part]), node)
 
 
 def _as_list(node: ast.expr) -> ast.expr:

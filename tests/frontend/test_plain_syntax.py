@@ -286,6 +286,34 @@ def test_as_plain_python(function: Any) -> None:
         assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
 
 
+BY_KEYS = """def f(a, n):
+    pairs = [(i, a[i]) for i in range(len(a))]
+    nearest, first = min(a, key=lambda x: abs(x - n)), max(range(len(a)), key=lambda i: a[i])
+    ranks = sorted(range(len(a)), key=lambda i: -a[i])
+    steps = max(zip(a, a[1:]), key=lambda p: (p[0] > p[1], p[0]))
+    by_place = sorted(enumerate(a), key=lambda p: p[1], reverse=True)
+    least = min((x * 2 for x in a if x > -9), key=abs), min([3, 1, 2], key=lambda k: (k + n) % 3)
+    return max(pairs, key=lambda p: p[1]), nearest, first, ranks, steps, by_place, least
+"""
+
+
+def test_items_by_keys() -> None:
+    kernel: Any = script_from_text(BY_KEYS)
+    for seed, n in ((0, 0), (1, 1), (2, 2)):
+        assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
+
+
+def test_no_item_has_the_smallest_key() -> None:
+    @hybrid.script
+    def smallest(a: Any) -> Any:
+        return min(range(len(a)), key=lambda i: a[i])
+
+    assert smallest(np.array([2.0, 1.0, 1.0])) == 1
+    for run in (smallest, smallest.interpret):
+        with pytest.raises(ValueError, match="empty"):
+            run(np.zeros(0))
+
+
 def test_a_name_that_is_first_set_behind_a_condition_that_reads_it() -> None:
     text = """def f(a, n):
     for i in range(a.shape[0]):

@@ -66,6 +66,30 @@ def largest_or(iterable: Sequence, default: Any) -> Any:
     return best
 
 
+def smallest_by(iterable: Sequence, key: Any) -> Any:
+    """The first item for which a function gives the smallest value."""
+    items = [item for item in iterable]
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    keys = [key(item) for item in items]
+    best = 0
+    for place in range(1, len(items)):
+        best = place if keys[place] < keys[best] else best
+    return items[best]
+
+
+def largest_by(iterable: Sequence, key: Any) -> Any:
+    """The first item for which a function gives the largest value."""
+    items = [item for item in iterable]
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    keys = [key(item) for item in items]
+    best = 0
+    for place in range(1, len(items)):
+        best = place if keys[place] > keys[best] else best
+    return items[best]
+
+
 def place_of(items: Sequence, item: Any) -> int:
     """Where the first item is that is equal to another; -1 if there is none."""
     found = -1
