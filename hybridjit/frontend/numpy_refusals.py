@@ -27,8 +27,6 @@ HELP: dict[str, str] = {
     "unique_counts": "write np.unique({}, return_counts=True, equal_nan=False)",
     "unique_values": "write np.unique({}, equal_nan=False), which is sorted",
     "unique_inverse": "write np.unique({}, return_inverse=True, equal_nan=False)",
-    "delete": "write np.concatenate(({}[:i], {}[i + 1:]))",
-    "insert": "write np.concatenate(({}[:i], x, {}[i:]))",
     "resize": "write np.tile({}, n)[:size].reshape(shape)",
     "put": "write {}[indices] = values",
     "place": "write {}[mask] = value",

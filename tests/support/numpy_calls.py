@@ -367,6 +367,10 @@ CALLS: dict[str, str] = {
         np.append(v, w)
         np.append(m, m, axis=0)
         np.append(v, 3.0)
+        np.delete(v, 1), np.delete(v, -1), np.delete(m, 0), np.delete(m, 1, axis=0)
+        np.delete(m, -1, 1), np.delete(v, np.array([0, 2, 0])), np.delete(v, [1, 2])
+        np.delete(v, b)
+        np.insert(v, 1, 7.5), np.insert(v, -1, w), np.insert(m, len(v), 2), np.insert(i, 0, 2.7)
         np.block([[m, m], [m, m]])
         np.meshgrid(v, w)[0]
         np.meshgrid(v, w, indexing="ij")[1]

@@ -28,7 +28,7 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np, "searching", ("searchsorted", "digitize", "interp", "bincount", "isin")),
     (np, "selection", ("flatnonzero", "nonzero", "argwhere", "extract", "compress")),
     (np, "selection", ("unique", "union1d", "intersect1d", "setxor1d")),
-    (np, "selection", ("setdiff1d", "trim_zeros")),
+    (np, "selection", ("setdiff1d", "trim_zeros", "delete", "insert")),
     (np, "shapes", ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "fliplr")),
     (np, "shapes", ("flipud", "rot90", "rollaxis", "matrix_transpose", "atleast_1d")),
     (np, "shapes", ("atleast_2d", "atleast_3d", "append", "take_along_axis", "select")),

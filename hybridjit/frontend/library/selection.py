@@ -66,6 +66,29 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     return np.take(values, wanted, axis)
 
 
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
+    """The array without the slices at a place, or at several, along an axis."""
+    values = np.ravel(np.asarray(arr)) if axis is None else np.asarray(arr)
+    is_kept = np.ones(values.shape[0 if axis is None else axis], np.bool_)
+    is_kept[np.asarray(obj) if np.ndim(obj) else obj] = False
+    return compress(is_kept, values, 0 if axis is None else axis)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """The array with others before the element at a place."""
+    if np.ndim(obj) != 0 or (axis is not None and np.ndim(arr) != 1):
+        raise NotImplementedError(
+            "insert takes one place in an array of one axis", "use np.concatenate"
+        )
+    old = np.ravel(np.asarray(arr))
+    size = len(old)
+    if obj < -size or obj > size:
+        raise IndexError(f"index {obj} is out of bounds for axis 0 with size {size}")
+    at = obj + size if obj < 0 else obj
+    new = np.ravel(np.asarray(values)).astype(old.dtype)
+    return np.concatenate((old[:at], new, old[at:]))
+
+
 def _is_new(values: Array, equal_nan: bool) -> Array:
     """Of sorted values, which ones differ from the one before."""
     new = np.ones(len(values), np.bool_)

@@ -19,14 +19,13 @@ def transform(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def deleted(a):
-    return np.delete(a, 2)
+def inserted(a):
+    return np.insert(a, [1, 2], 5.0)
 
 
-@cases.right(VECTOR, code="np.concatenate((a[:i], a[i + 1:]))")
-def deleted(a):
-    i = 2
-    return np.concatenate((a[:i], a[i + 1:]))  # fmt: skip
+@cases.right(VECTOR, says="use np.concatenate")
+def inserted(a):
+    return np.concatenate((a[:1], np.array([5.0]), a[1:2], np.array([5.0]), a[2:]))
 
 
 @cases.wrong(ParseError, VECTOR)
