@@ -10,6 +10,16 @@ class Pair(NamedTuple):
     x: Any
     y: Any
 
+    def weighed(self, by: Any = 2) -> Any:
+        return self.x.sum() * by + self.y
+
+    def moved(self, by: Any) -> Any:
+        return self._replace(x=self.x + by)
+
+    @property
+    def half(self) -> Any:
+        return self.y / 2
+
 
 @dataclass
 class Body:

@@ -177,6 +177,18 @@ def _store_in_loop(script: Script) -> bool:
     return script.write(f"for i in range(n):\n    {target.text}[i] += {number}")
 
 
+def _other_sizes(script: Script) -> bool:
+    found, number = script.vector(), script.number(is_float=False)
+    if found is None:
+        return False
+    forms = (
+        "if n > 0:\n    total += np.delete({v}, k % n).sum()",
+        "total += np.insert({v}, min(k, n), {x}).sum()",
+        "total += {v}[{v} > 1].sum() + np.append({v}, {x}).size",
+    )
+    return script.write(script.choose.choice(forms).format(v=found.text, x=number))
+
+
 def _helper(script: Script) -> bool:
     target = script.target()
     if target is None:
@@ -191,6 +203,11 @@ def _pair(script: Script) -> bool:
     forms = ["Pair({v} * 2, {x})", "Pair(y={x}, x={v} + 1)"]
     if script.pairs:
         forms += ["shifted({p})", "shifted({p}, by={x})", "Pair({p}.x + {p}.y, {x})"]
+        forms += [
+            "{p}.moved({x})",
+            "{p}._replace(x={v} + 1, y={x})",
+            "{p}.moved(1)._replace(y=2.5)",
+        ]
     pair = script.choose.choice(script.pairs) if script.pairs else ""
     text = script.choose.choice(forms).format(v=found.text, x=script.number(), p=pair)
     script.pairs.append(name)
@@ -206,6 +223,7 @@ def _read_pair(script: Script) -> bool:
     forms = (
         *("total += weight({p})", "{t}, {t}y = {p}\ntotal += {t}.sum() * {t}y"),
         *("{t} = {p}\ntotal += {t}.y + len({p})", "total += {p}[1] + {p}[0].sum()"),
+        *("total += {p}.weighed() - {p}.half", "total += {p}.moved(1).weighed(by=3)"),
         "if isinstance({p}, Pair) and not isinstance({p}, Body):\n    total += {p}.y",
     )
     return script.write(script.choose.choice(forms).format(p=pair, t=name))
@@ -266,6 +284,10 @@ def _items(script: Script) -> bool:
         "for {t} in reversed({s}):\n    if {t} < 0:\n        break\n    total += {t}",
         "for {t}, {o} in zip({s}, {s}[1:]):\n    total += {t} * {o}",
         "for i, {t} in enumerate({s}):\n    if i == k:\n        continue\n    total += {t} * i",
+        "total += min({s}, key=lambda z: (z - 1) ** 2)",
+        "total += max(range(len({s})), key=lambda z: {s}[z])",
+        "{o} = sorted(range(len({s})), key=lambda z: -{s}[z])\ntotal += {o}[0] * 3 + {o}[-1]",
+        "{o} = [[z, z + 1] for z in {s}]\ntotal += {o}[k % len({o})][1]",
         "total += any({t} > 3 for {t} in {s}) + all({t} < 9 for {t} in {s})",
         "{o} = {s}[k % len({s})] if {s}[0] > 0 else {s}[-1]\ntotal += {o}",
         "{t} = k\nwhile {t} < k + len({s}):\n    total += {s}[{t} % len({s})]\n    {t} += 1",
@@ -276,7 +298,7 @@ def _items(script: Script) -> bool:
 
 
 _STATEMENTS: tuple[Callable[[Script], bool], ...] = (
-    *(_local, _local_matrix, _named_view, _store, _store_in_loop, _helper),
+    *(_local, _local_matrix, _named_view, _store, _store_in_loop, _helper, _other_sizes),
     *(_pair, _read_pair, _read_pair, _records, _records, _records, _items, _items),
 )
 

@@ -68,10 +68,10 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     """The array without the slices at a place, or at several, along an axis."""
-    values = np.ravel(np.asarray(arr)) if axis is None else np.asarray(arr)
-    is_kept = np.ones(values.shape[0 if axis is None else axis], np.bool_)
+    values = np.asarray(arr)
+    is_kept = np.ones(values.size if axis is None else values.shape[axis], np.bool_)
     is_kept[np.asarray(obj) if np.ndim(obj) else obj] = False
-    return compress(is_kept, values, 0 if axis is None else axis)
+    return compress(is_kept, values, axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
@@ -80,13 +80,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         raise NotImplementedError(
             "insert takes one place in an array of one axis", "use np.concatenate"
         )
-    old = np.ravel(np.asarray(arr))
-    size = len(old)
+    old = np.asarray(arr)
+    size = old.size
     if obj < -size or obj > size:
         raise IndexError(f"index {obj} is out of bounds for axis 0 with size {size}")
     at = obj + size if obj < 0 else obj
     new = np.ravel(np.asarray(values)).astype(old.dtype)
-    return np.concatenate((old[:at], new, old[at:]))
+    return np.concatenate((np.ravel(old)[:at], new, np.ravel(old)[at:]))
 
 
 def _is_new(values: Array, equal_nan: bool) -> Array:
