@@ -18,6 +18,7 @@ from hybridjit.frontend import (
     item_arrays,
     item_loops,
     nested_results,
+    object_methods,
     patterns,
     plain_syntax,
     records,
@@ -26,6 +27,7 @@ from hybridjit.frontend import (
     subscripts,
     tail_calls,
 )
+from hybridjit.frontend.arrays import lists as growing_lists
 from hybridjit.frontend.arrays import subscripts as array_subscripts
 from hybridjit.frontend.library import decompositions, elements, legacy_random
 from hybridjit.frontend.library import python as library_python
@@ -40,6 +42,7 @@ from tests.differential import test_brought_syntax as brought_syntax
 from tests.differential import test_decompositions as decomposed
 from tests.differential import test_float_parts as float_parts
 from tests.differential import test_global_random as draws
+from tests.differential import test_growing_lists as growing
 from tests.differential import test_items_by_index as by_index
 from tests.differential import test_returned_views as views
 from tests.differential import test_structured_arrays as structured
@@ -219,6 +222,21 @@ def _first_programs() -> None:
 
 
 BUGS = (
+    Bug(
+        "lists in lists are tuples",
+        [replaced(growing_lists, "IN_LIST", 0)],
+        growing.test_items_are_lists_or_tuples,
+    ),
+    Bug(
+        "the largest item has the smallest key",
+        [replaced(library_python, "largest_by", library_python.smallest_by)],
+        syntax.test_items_by_keys,
+    ),
+    Bug(
+        "a method that was replaced goes on",
+        [replaced(object_methods, "_note", always(None))],
+        record_arguments.test_a_class_that_is_given_another_method,
+    ),
     Bug(
         "parts of locals are copies",
         [replaced(nested_results, "_is_named", always(False))],
