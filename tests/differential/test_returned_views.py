@@ -112,6 +112,7 @@ def assert_same_array(found: Any, wanted: Any, argument: Any) -> None:
     is_view = np.may_share_memory(wanted, argument)
     assert np.may_share_memory(found, argument) == is_view
     assert (found.ctypes.data == wanted.ctypes.data) == is_view
+    assert (found.base is None) == (wanted.base is None)
     assert found.strides == wanted.strides
     assert found.flags.writeable == wanted.flags.writeable
 

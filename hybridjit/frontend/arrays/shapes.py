@@ -59,7 +59,11 @@ def ravel(build: Builder, owner: AnyArray, node: ast.expr) -> Value:
     """The elements in row-major order along one axis."""
     if len(owner.shape) == 1:
         return in_row_major_order(build, owner, "ravel")
-    return reshape(build, owner, [Const(-1)], node)
+    found = reshape(build, owner, [Const(-1)], node)
+    if isinstance(found, ArrayExpr) and found.arranged is not None:
+        # A copy by ravel has no base, one by reshape is a view of a new array.
+        return replace(found, arranged=replace(found.arranged, way="ravel"))
+    return found
 
 
 def in_row_major_order(build: Builder, owner: AnyArray, way: str) -> Value:
