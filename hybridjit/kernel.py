@@ -14,6 +14,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ScheduleError, shown_path
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.constant_parameters import constant_parameters
 from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.kept_property import kept_property
@@ -23,6 +24,7 @@ from hybridjit.runtime.arguments import (
     NamedCall,
     bind,
     check_declared,
+    fix_numbers,
     flatten,
     has_types,
     holds_tensors,
@@ -39,7 +41,7 @@ from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.specializations import Specializations
 from hybridjit.runtime.translation import Request, Summary
 from hybridjit.scalars.contents import fresh_copies
-from hybridjit.scalars.specs import Spec
+from hybridjit.scalars.specs import Spec, holds_integers, holds_more_than_numbers
 from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:
@@ -508,7 +510,21 @@ class Kernel(NativeCallable, Generic[P, R]):
                     self.signature.parameters, values, self._declarations(), strict=True
                 )
             )
-        return specs, values
+        return self._fix_constants(specs, values), values
+
+    def _fix_constants(self, specs: tuple[Spec, ...], values: list[Any]) -> tuple[Spec, ...]:
+        """Make integers that the script has to know before it runs a part of the specialisation."""
+        if not any(map(holds_integers, specs)):
+            return specs
+        named = dict(zip(self.signature.parameters, specs, strict=True))
+        tuples = [name for name, spec in named.items() if holds_more_than_numbers(spec)]
+        wanted = constant_parameters(self.__hybrid_function__, tuples)
+        if not wanted:
+            return specs
+        return tuple(
+            fix_numbers(spec, value, [part for each, part in wanted if each == name])
+            for (name, spec), value in zip(named.items(), values, strict=True)
+        )
 
     def _declarations(self) -> list[Spec | None]:
         """What the annotations of the parameters say about them."""

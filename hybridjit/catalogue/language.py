@@ -315,7 +315,8 @@ first_large(np.ones(3))
         "something must be known when the script is compiled",
         """
 Bounds of `const_range`, indices of tuples of arrays and options are needed before the script runs:
-constants, shapes and captured values are known then, arguments and elements are not.
+constants, shapes and captured values are known then, elements and most arguments are not. Integers
+that are bounds of `const_range`, or choose an item of an argument, are: there is code for each.
 """,
         wrong="""
 @hybrid.script

@@ -85,7 +85,7 @@ def expand_range(build: Builder, stmt: ast.For, node: ast.expr) -> bool:
         raise build.refuse(
             "the bounds of const_range must be known when the script is compiled",
             node,
-            help="loop over range(...), or use bounds made of shapes and constants",
+            help="loop over range(...), or make bounds of shapes, constants and integer arguments",
         )
     start, stop, step = constants
     check_rounds(build, stmt, max(0, -((start - stop) // step)))

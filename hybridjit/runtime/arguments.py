@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -113,6 +114,23 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
     if isinstance(declared, ScalarSpec) and not declared.type.weak:
         return _check_scalar(name, value, found, declared)
     return found
+
+
+def fix_numbers(spec: Spec, value: Any, parts: Collection[object]) -> Spec:
+    """The type of an argument whose integers have to be known: those of `parts`; None is all."""
+    match spec:
+        case ScalarSpec(type) if value is not spec and type.dtype.is_integer and None in parts:
+            return ConstantSpec(value if type.weak else cast(value, type.dtype))
+        case TupleSpec(items, fields, None) if value is not spec:
+            names = range(len(items)) if fields is None else fields
+            values = value if fields is None else [getattr(value, field) for field in fields]
+            fixed = (
+                fix_numbers(item, inner, (None,)) if {None, name} & {*parts} else item
+                for name, item, inner in zip(names, items, values, strict=True)
+            )
+            return replace(spec, items=tuple(fixed))
+        case _:
+            return spec
 
 
 def check_declared(name: str, found: Spec, declared: Spec | None) -> None:

@@ -65,7 +65,8 @@ class TupleSpec:
 
 @record
 class ConstantSpec:
-    """An argument whose value is part of the specialisation: a string, a dtype, None, a function.
+    """An argument whose value is part of the specialisation: a string, a dtype, None, a function,
+    a number that the script has to know before it runs.
 
     A function can be given other code: `state` is what it consists of, and `parts` its identities.
     """
@@ -73,6 +74,17 @@ class ConstantSpec:
     value: object
     parts: tuple[int, ...] = ()
     state: tuple[object, ...] = field(default=(), compare=False, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal values of other types, as 1 and np.int8(1), mean something else to a script."""
+        return (
+            isinstance(other, ConstantSpec)
+            and type(self.value) is type(other.value)
+            and (self.value, self.parts) == (other.value, other.parts)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.parts))
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -87,3 +99,21 @@ class GeneratorSpec:
 
 
 Spec = ArraySpec | ScalarSpec | TupleSpec | ConstantSpec | GeneratorSpec
+
+
+def holds_integers(spec: Spec) -> bool:
+    """Whether it is an integer that is known only when the kernel runs, or holds one."""
+    match spec:
+        case ScalarSpec(type):
+            return type.dtype.is_integer
+        case TupleSpec(items):
+            return any(map(holds_integers, items))
+        case _:
+            return False
+
+
+def holds_more_than_numbers(spec: Spec) -> bool:
+    """Whether it is a tuple or a list some of whose items are no numbers."""
+    return isinstance(spec, TupleSpec) and not all(
+        isinstance(item, ScalarSpec) for item in spec.items
+    )

@@ -367,18 +367,6 @@ def test_an_expanded_loop_cannot_be_left(word: str) -> None:
         script_from_text(text).interpret(1)
 
 
-def test_bounds_of_const_range_must_be_known() -> None:
-    @hybrid.script
-    def f(n: Number) -> Number:
-        s = 0
-        for i in const_range(n):
-            s += i
-        return s
-
-    with pytest.raises(ParseError, match="the bounds of const_range must be known"):
-        f.interpret(3)
-
-
 def test_an_expansion_that_is_too_long_is_refused() -> None:
     text = f"def f(a):\n    for i in const_range({MAX_EXPANDED + 1}):\n        a[0] += i\n"
     with pytest.raises(ParseError, match="would be expanded 1025 times; at most 1024"):

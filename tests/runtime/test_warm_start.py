@@ -105,6 +105,21 @@ def test_a_second_process_does_not_parse(processes: Processes) -> None:
     np.testing.assert_array_equal(result, [0.0, 2.0, 4.0])
 
 
+def test_numbers_that_a_script_has_to_know_are_part_of_the_key(processes: Processes) -> None:
+    text = """
+@hybrid.script
+def f(a, n):
+    s = 0.0
+    for k in const_range(n):
+        s += a[k]
+    return s
+"""
+    assert processes.run(text, np.arange(3.0), 3) == (3.0, True)
+    assert processes.run(text, np.arange(3.0), 3) == (3.0, False)
+    assert processes.run(text, np.arange(3.0), 2) == (1.0, True)
+    assert processes.run(text, np.arange(3.0), np.int8(2)) == (1.0, True)
+
+
 # Each changes what the script means: (around the script, its value) before and after.
 CHANGES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "text": (("", "a[i] * 2"), ("", "a[i] * 3")),

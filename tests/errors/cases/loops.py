@@ -314,15 +314,15 @@ def return_in_parallel(a):
     return found
 
 
-@cases.wrong(ParseError, VECTOR, 3)
-def const_range_unknown(a, n):
-    for i in const_range(n):
+@cases.wrong(ParseError, VECTOR)
+def const_range_unknown(a):
+    for i in const_range(int(a[0])):
         a[i] = 0.0
 
 
-@cases.right(VECTOR, 3, code="range(")
-def const_range_unknown(a, n):
-    for i in range(n):
+@cases.right(VECTOR, code="range(")
+def const_range_unknown(a):
+    for i in range(int(a[0])):
         a[i] = 0.0
 
 

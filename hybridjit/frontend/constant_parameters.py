@@ -1,0 +1,240 @@
+"""Which numbers a script must know before it runs: they are constants of its specialisation.
+
+    def power(a, n, c):
+        m = n - 1
+        for k in const_range(m):   # n is: there is code for each number that is passed
+            a *= c                 # c is not
+
+Wanted are the names in bounds of const_range, and in indices of tuples of arrays; then what these
+names are made of, and what decides about them. Control flow is not followed, so this may find too
+many names, never too few: a number too many costs another translation, and changes no result.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType
+from weakref import WeakKeyDictionary
+
+from hybridjit.errors import HybridError
+from hybridjit.frontend.captures import Environment, functions_in
+from hybridjit.frontend.inner_functions import in_call_order
+from hybridjit.record import record
+from hybridjit.source import read_function
+
+EXPANDED = "const_range"
+Wanted = tuple[str, object]
+"""A name and the part of it that is wanted: a field or a position, or None for the whole."""
+
+
+def constant_parameters(function: FunctionType, tuples: Collection[str] = ()) -> frozenset[Wanted]:
+    """The parameters of a script that have to be known, or their parts.
+
+    `tuples` are those that hold more than numbers: which item is meant must be known.
+    """
+    if not tuples and not _expands(function, set()):
+        return frozenset()
+    return _wanted(function, tuples, ())
+
+
+def _expands(function: FunctionType, seen: set[CodeType]) -> bool:
+    """Whether it may loop over const_range, or call what does: quick, without reading source."""
+    if function.__code__ in seen:
+        return False
+    seen.add(function.__code__)
+    names = list(_names_in(function.__code__))
+    if EXPANDED in names:
+        return True
+    return any(
+        _expands(callee, seen)
+        for value in map(Environment.of(function).find, names)
+        for each in (_members(value, names) if isinstance(value, ModuleType) else [value])
+        for callee in _callees(each)
+    )
+
+
+def _members(module: ModuleType, names: Collection[str]) -> list[object]:
+    return [vars(module)[name] for name in names if name in vars(module)]
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    yield from code.co_freevars
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _callees(value: object) -> Iterator[FunctionType]:
+    """The functions that are inlined where `value` is called. Those of NumPy are not read."""
+    for function in functions_in(value):
+        if (function.__module__ or "").partition(".")[0] != "numpy":
+            yield function
+
+
+def _wanted(
+    function: FunctionType, tuples: Collection[str], open: tuple[CodeType, ...]
+) -> frozenset[Wanted]:
+    try:
+        node = read_function(function).node
+    except HybridError:
+        return frozenset()
+    facts, environment = _facts_of(node), Environment.of(function)
+    wanted = set(facts.bounds)
+    for name in tuples:
+        wanted |= facts.indices.get(name, frozenset())
+    for call in facts.calls:
+        for callee in _called(call, environment):
+            if callee.__code__ not in (*open, function.__code__):
+                inside = _wanted(callee, (), (*open, function.__code__))
+                wanted |= _passed(call, read_function(callee).node, inside) if inside else set()
+    pending = list(wanted)
+    while pending:
+        fresh = facts.flows.get(pending.pop()[0], frozenset()) - wanted
+        wanted |= fresh
+        pending += fresh
+    names = {arg.arg for arg in in_call_order(node.args)}
+    return frozenset(each for each in wanted if each[0] in names)
+
+
+def _called(call: ast.Call, environment: Environment) -> Iterator[FunctionType]:
+    match call.func:
+        case ast.Name(name):
+            yield from _callees(environment.find(name))
+        case ast.Attribute(ast.Name(name), attribute):
+            owner = environment.find(name)
+            if isinstance(owner, ModuleType):
+                yield from _callees(getattr(owner, attribute, None))
+        case _:
+            pass
+
+
+def _passed(
+    call: ast.Call, callee: ast.FunctionDef, wanted: Collection[Wanted]
+) -> frozenset[Wanted]:
+    """What a call has to know for its callee to know what it wants."""
+    return frozenset(
+        name
+        for parameter, value in _arguments(call, callee.args)
+        if any(parameter in (None, each) for each, _ in wanted)
+        for name in _names(value)
+    )
+
+
+def _arguments(call: ast.Call, args: ast.arguments) -> Iterator[tuple[str | None, ast.expr]]:
+    """The arguments of a call with the names of their parameters; None if it may be any."""
+    names = [arg.arg for arg in in_call_order(args)]
+    is_plain = not any(isinstance(value, ast.Starred) for value in call.args)
+    for place, value in enumerate(call.args):
+        yield names[place] if is_plain and place < len(names) else None, value
+    for keyword in call.keywords:
+        yield keyword.arg, keyword.value
+
+
+@record(eq=False)
+class _Facts:
+    """What the text of a function says: names in bounds, names in indices by what is indexed,
+    the names that others are made of, and calls.
+    """
+
+    bounds: frozenset[Wanted]
+    indices: Mapping[str, frozenset[Wanted]]
+    flows: Mapping[str, frozenset[Wanted]]
+    calls: tuple[ast.Call, ...]
+
+
+_known: WeakKeyDictionary[ast.FunctionDef, _Facts] = WeakKeyDictionary()
+
+
+def _facts_of(node: ast.FunctionDef) -> _Facts:
+    if node not in _known:
+        _known[node] = _Reader().read(node)
+    return _known[node]
+
+
+class _Reader:
+    """Reads the text of one function; functions inside of it are taken for a part of it."""
+
+    def __init__(self) -> None:
+        self.bounds: set[Wanted] = set()
+        self.indices: dict[str, set[Wanted]] = {}
+        self.flows: dict[str, set[Wanted]] = {}
+        self.calls: list[ast.Call] = []
+        self._inner: dict[str, ast.FunctionDef] = {}
+
+    def read(self, function: ast.FunctionDef) -> _Facts:
+        self._inner = {
+            node.name: node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)
+        }
+        for stmt in function.body:
+            self._visit(stmt, frozenset())
+        return _Facts(
+            frozenset(self.bounds),
+            {name: frozenset(found) for name, found in self.indices.items()},
+            {name: frozenset(found) for name, found in self.flows.items()},
+            tuple(self.calls),
+        )
+
+    def _visit(self, node: ast.AST, tests: frozenset[Wanted]) -> None:
+        """Take in a node; `tests` are the names that decide whether it runs."""
+        match node:
+            case ast.If(test) | ast.While(test):
+                tests |= _names(test)
+            case ast.Match(subject):
+                tests |= _names(subject)
+            case ast.Assign(targets, value):
+                self._assign(targets, _names(value) | tests)
+            case ast.AugAssign(target, _, value) | ast.AnnAssign(target, _, ast.expr() as value):
+                self._assign([target], _names(value) | tests)
+            case ast.NamedExpr(target, value):
+                self._assign([target], _names(value) | tests)
+            case ast.For(target, iter) | ast.comprehension(target, iter):
+                self._assign([target], _names(iter) | tests)
+            case ast.Subscript(ast.Name(name), index):
+                self.indices.setdefault(name, set()).update(_names(index))
+            case ast.Call():
+                self._call(node, tests)
+            case _:
+                pass
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, tests)
+
+    def _assign(self, targets: list[ast.expr], names: frozenset[Wanted]) -> None:
+        for target in targets:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name):
+                    self.flows.setdefault(node.id, set()).update(names)
+
+    def _call(self, call: ast.Call, tests: frozenset[Wanted]) -> None:
+        self.calls.append(call)
+        match call.func:
+            case ast.Name(name) | ast.Attribute(_, name) if name == EXPANDED:
+                for bound in call.args:
+                    self.bounds |= _names(bound)
+            case ast.Name(name) if name in self._inner:
+                inner = self._inner[name]
+                for parameter, value in _arguments(call, inner.args):
+                    for each in [parameter] if parameter else [a.arg for a in inner.args.args]:
+                        self.flows.setdefault(each, set()).update(_names(value) | tests)
+            case _:
+                pass
+
+
+def _names(expr: ast.AST) -> frozenset[Wanted]:
+    """The names that an expression reads numbers of."""
+    match expr:
+        case ast.Name(name):
+            return frozenset([(name, None)])
+        case ast.Call(ast.Name("len")) | ast.Attribute(_, "shape" | "ndim" | "size" | "dtype"):
+            return frozenset()  # known of an array or a tuple without any number in it
+        case ast.Attribute(ast.Name(name), field):
+            return frozenset([(name, field)])
+        case ast.Subscript(ast.Name(name), ast.Constant(int() as place)):
+            return frozenset([(name, place)])
+        case ast.Call(func, args, keywords):
+            owner = [func.value] if isinstance(func, ast.Attribute) else []
+            parts = [*owner, *args, *(keyword.value for keyword in keywords)]
+        case _:
+            parts = list(ast.iter_child_nodes(expr))
+    return frozenset(name for part in parts for name in _names(part))
