@@ -196,8 +196,9 @@ hj.stdlib.add(np.ones((2, 3)), np.ones(3))
         "HJ609",
         "a script cannot be called on tensors so",
         """
-On tensors a script is an operation of their graph: it returns new tensors, writes to none that it
-was given, and takes whole tensors and numbers.
+On tensors a script is an operation of their graph: it returns tensors, and takes whole tensors and
+numbers. Of a parameter that it returns, it makes a new tensor. To others it may write: the array
+that is passed is written, and other operations read what it was.
 """,
         wrong="""
 @hybrid.script
@@ -210,15 +211,16 @@ doubled(te.placeholder((8,), name="A"))
         right="""
 @hybrid.script
 def doubled(a):
-    b = hybrid.output_tensor((8,), a.dtype)
     for i in range(8):
-        b[i] = a[i] * 2
-    return b
+        a[i] *= 2
+    return a
 
 doubled(te.placeholder((8,), name="A"))
 """,
         says=(
             "and a tensor does not change",
+            "which is another one, too",
+            "both write to the argument",
             "so it makes no tensor",
             "an array beside tensors",
             "a part of the tensor",

@@ -9,7 +9,8 @@ Operations come in the order of `operations_of`, producers first. Each is one st
 - A scan is a nest of blocks `<scan>_init` that copies the first steps, then one loop of kind scan
   over its time axis, in which every stage of `Scan.stages` has its nest as above, the loop over
   its time axis left out.
-- A script called on tensors is its body: its loops and blocks have the names they have there.
+- A script called on tensors is its body: its loops and blocks have the names they have there. What
+  it writes to may be copies, see `written_tensors`.
 - An extern is one block without iters, named after it, unless its body has blocks of its own.
 
 `create_program` gives the function together with `BlockMap`: the blocks of each operation by name,
@@ -23,18 +24,26 @@ from typing import Any
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
-from hybridjit.ir.expr import Const, Le
+from hybridjit.ir.expr import Buffer, Const, Le
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, If, Raise, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.record import record
 from hybridjit.tensors.arguments import Arguments, check_placeholders, read_arguments
 from hybridjit.tensors.block_map import BlockMap
-from hybridjit.tensors.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
+from hybridjit.tensors.inlined import (
+    Extern,
+    Hybrid,
+    Inlined,
+    make_copy,
+    make_inlined,
+    make_zero,
+)
 from hybridjit.tensors.nests import make_compute
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.scan_nest import make_scan
 from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor
+from hybridjit.tensors.written_tensors import WrittenCopies, plan_copies
 
 MAIN = "main"
 NEEDS_ELEMENTS = "needs_elements"
@@ -72,7 +81,9 @@ def create_program(
     check_placeholders(arguments, order)
     places = BlockMap()
     checks = [*arguments.checks, *(check for op in order for check in _checks(op))]
-    body = seq(*checks, *(stmt for op in order for stmt in _stage(op, arguments, places)))
+    copies = plan_copies(order, arguments.params)
+    stages = [stmt for op in order for stmt in _stage(op, arguments, places, copies)]
+    body = seq(*checks, *stages, *copies.store_back(places))
     arguments.check_variables(body)
     constants = [item for op in order if isinstance(op, Inlined) for item in op.constants]
     func = PrimFunc(name, arguments.params, body, constants=tuple(constants))
@@ -114,19 +125,28 @@ def _checks(op: Operation) -> list[Stmt]:
 Make = Callable[[Any, BlockMap], list[Stmt]]
 
 
-def _stage(op: Operation, arguments: Arguments, places: BlockMap) -> list[Stmt]:
+def _stage(
+    op: Operation, arguments: Arguments, places: BlockMap, copies: WrittenCopies
+) -> list[Stmt]:
     """The statements that compute the outputs of `op`, room for those that are not passed first."""
     if isinstance(op, Placeholder):
         return []
     main = MAKERS[type(op)](op, places)
-    zeroed = op.zeroed_outputs if isinstance(op, Inlined) else []
-    begin: list[Stmt] = []
-    for tensor in op.outputs:
-        if tensor.buffer not in arguments.params:
-            begin.append(Allocate(tensor.buffer, zero=tensor in zeroed))
-        elif isinstance(op, Inlined) and tensor in zeroed:
+    if not isinstance(op, Inlined):
+        return [*(Allocate(made, zero=False) for made in _not_passed(op, arguments)), *main]
+    zeroed = [tensor.buffer for tensor in op.zeroed_outputs]
+    begin: list[Stmt] = [Allocate(made, zero=made in zeroed) for made in _not_passed(op, arguments)]
+    for tensor, result in zip(op.outputs, op.results, strict=True):
+        if result in op.copied:
+            begin.append(make_copy(op, op.copied[result], tensor.buffer, places))
+        elif tensor.buffer in zeroed and tensor.buffer in arguments.params:
             begin.append(make_zero(op, tensor, places))
-    return [*begin, *main]
+    return [*begin, *copies.redirect(op, main, places)]
+
+
+def _not_passed(op: Operation, arguments: Arguments) -> list[Buffer]:
+    made: list[Buffer] = [tensor.buffer for tensor in op.outputs]
+    return [buffer for buffer in made if buffer not in arguments.params]
 
 
 MAKERS: dict[type[Operation], Make] = {

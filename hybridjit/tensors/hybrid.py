@@ -9,6 +9,9 @@ def outer(a, b):
     return c
 
 C = outer(A, B)  # a tensor, if A is one
+
+A script may write to its arguments: see `written_tensors`. One that returns an argument makes a
+tensor that starts as a copy of it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError
-from hybridjit.ir.expr import Const
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.scalars.kinds import field_names, is_array
 from hybridjit.scalars.specs import ConstantSpec, ScalarSpec, Spec, TupleSpec
@@ -69,13 +72,16 @@ class TensorCall:
 
     def results(self, func: PrimFunc) -> Any:
         """The tensors that `func`, the script for these arguments, gives."""
-        found = substitute_arguments(func, self._args)
+        buffers = [arg for arg in self._args if isinstance(arg, Buffer)]
+        found = substitute_arguments(func, self._args, buffers)
         if not found.results:
             raise ArgumentError(
                 f"'{func.name}' returns nothing, so it makes no tensor",
-                help="return an output_tensor(shape, dtype)",
+                help="return an output_tensor(shape, dtype), or a parameter that it writes to",
             )
-        op = make_operation(Hybrid, func.name, found.body, found.results, found.constants)
+        op = make_operation(
+            Hybrid, func.name, found.body, found.results, found.constants, copied=found.copied
+        )
         return tuple(op.outputs) if func.returns_tuple else op.outputs[0]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.instances import infer_instances
-from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Var, const
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Load, Var, const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
@@ -23,7 +23,8 @@ from hybridjit.tensors.tensor import Axis, AxisKind, Operation, Tensor, TensorBu
 class Inlined(Operation):
     """A statement over tensors and `results`, the buffers that stand for the outputs in it.
 
-    The outputs among `zeroed` have to be zero when it starts. `loops` are in the order of the text.
+    The outputs among `zeroed` have to be zero when it starts, those of `copied` what another buffer
+    is. `loops` are in the order of the text.
     """
 
     body: Stmt
@@ -32,6 +33,7 @@ class Inlined(Operation):
     constants: tuple[ConstantArray, ...]
     inputs: list[Tensor]
     loops: tuple[Axis, ...]
+    copied: Mapping[Buffer, Buffer]
 
     @property
     def axis(self) -> tuple[Axis, ...]:
@@ -51,6 +53,12 @@ class Inlined(Operation):
         """The outputs that have to be zero when it starts."""
         pairs = zip(self.outputs, self.results, strict=True)
         return [tensor for tensor, result in pairs if result in self.zeroed]
+
+    @property
+    def written_inputs(self) -> list[Tensor]:
+        """The inputs that it writes to."""
+        written = {node.buffer for node in walk(self.body) if isinstance(node, Store)}
+        return [tensor for tensor in self.inputs if tensor.buffer in written]
 
 
 class Hybrid(Inlined):
@@ -74,24 +82,30 @@ def make_operation(
     *,
     tag: str = "",
     attrs: dict[str, Any] | None = None,
+    copied: Mapping[Buffer, Buffer] | None = None,
 ) -> Inlined:
-    """The operation that runs `body`, and its outputs, one for each of `results`."""
+    """The operation that runs `body`, and its outputs, one for each of `results`.
+
+    Those of `copied` start as copies of tensors.
+    """
     axes = tuple(
         Axis(node.var, node.start, node.stop, AxisKind.DATA)
         for node in walk(body)
         if isinstance(node, For)
     )
-    unset = frozenset(buffer for buffer in results if not _is_overwritten(body, buffer))
+    unset = [buffer for buffer in results if not _is_overwritten(body, buffer)]
+    sources = {buffer: source for buffer, source in (copied or {}).items() if buffer in unset}
     op = kind(
         name,
         choose_tag(tag),
         dict(attrs or {}),
         body,
         tuple(results),
-        unset,
+        frozenset(buffer for buffer in unset if buffer not in sources),
         constants,
-        _find_inputs(body),
+        _find_inputs(body, results, list(sources.values())),
         axes,
+        sources,
     )
     for place, result in enumerate(results):
         buffer = TensorBuffer(result.name, result.dtype, result.shape, op=op, place=place)
@@ -99,13 +113,16 @@ def make_operation(
     return op
 
 
-def _find_inputs(body: Stmt) -> list[Tensor]:
-    """The tensors that a statement reads, or passes on, each once."""
-    found: dict[Tensor, None] = {}
-    for node in walk(body):
-        if isinstance(node, Load | BufferRef) and isinstance(node.buffer, TensorBuffer):
-            found[node.buffer.op.outputs[node.buffer.place]] = None
-    return list(found)
+def _find_inputs(body: Stmt, results: Sequence[Buffer], copied: Sequence[Buffer]) -> list[Tensor]:
+    """The tensors that a statement reads, writes to or passes on, and those `copied`, each once."""
+    reached = [node.buffer for node in walk(body) if isinstance(node, Load | Store | BufferRef)]
+    return list(
+        dict.fromkeys(
+            buffer.op.outputs[buffer.place]
+            for buffer in (*reached, *copied)
+            if isinstance(buffer, TensorBuffer) and buffer not in results
+        )
+    )
 
 
 def _is_overwritten(body: Stmt, buffer: Buffer) -> bool:
@@ -145,10 +162,21 @@ def make_inlined(op: Inlined, places: BlockMap) -> list[Stmt]:
 
 def make_zero(op: Inlined, tensor: Tensor, places: BlockMap) -> Stmt:
     """A nest that sets all elements of an output to zero."""
-    loops = [Var(f"i{dim}") for dim in range(tensor.ndim)]
+    name = places.name_block(op, base=f"{tensor.name}_zero")
+    return _make_nest(name, tensor.buffer, lambda _: const(0, tensor.dtype))
+
+
+def make_copy(op: Inlined, source: Buffer, target: Buffer, places: BlockMap) -> Stmt:
+    """A nest that sets all elements of `target` to those of `source`."""
+    name = places.name_block(op, base=f"{target.name}_copy")
+    return _make_nest(name, target, lambda indices: Load(source, indices))
+
+
+def _make_nest(name: str, buffer: Buffer, value: Callable[[tuple[Expr, ...]], Expr]) -> Stmt:
+    loops = [Var(f"i{dim}") for dim in range(buffer.ndim)]
     iters = tuple(Iter(Var(var.name), var) for var in loops)
-    store = Store(tensor.buffer, tuple(item.var for item in iters), const(0, tensor.dtype))
-    body: Stmt = Block(places.name_block(op, base=f"{tensor.name}_zero"), iters, store)
-    for var, extent in reversed(list(zip(loops, tensor.buffer.shape, strict=True))):
+    indices = tuple(item.var for item in iters)
+    body: Stmt = Block(name, iters, Store(buffer, indices, value(indices)))
+    for var, extent in reversed(list(zip(loops, buffer.shape, strict=True))):
         body = For(var, Const(0), extent, Const(1), body)
     return body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -20,11 +20,15 @@ Argument = Buffer | Expr
 
 @record(eq=False)
 class Substituted:
-    """A body over the arguments; `results` are the buffers that the function makes, in order."""
+    """A body over the arguments; `results` are the buffers that the function makes, in order.
+
+    Some of these may be arguments that it gives back: `copied` says which.
+    """
 
     body: Stmt
     results: tuple[Buffer, ...]
     constants: tuple[ConstantArray, ...]
+    copied: Mapping[Buffer, Buffer]
 
 
 def substitute_arguments(
@@ -32,11 +36,17 @@ def substitute_arguments(
 ) -> Substituted:
     """The body of `func` with `args` for its parameters; it may write to those in `written`.
 
-    Scalar results become results without dimensions.
+    Scalar results become results without dimensions. A parameter that is returned becomes a
+    result that starts as a copy of the argument.
     """
     _check_results(func)
     variables, buffers = _bind(func, args)
-    _check_writes(func, buffers, written)
+    returned = {
+        param: replace(param, shape=buffers[param].shape)
+        for param in dict.fromkeys(func.returns or ())
+        if isinstance(param, Buffer) and param in buffers
+    }
+    _check_writes(func, {**buffers, **returned}, (*written, *returned.values()))
     made = {
         buffer: replace(buffer, shape=tuple(substitute(e, variables) for e in buffer.shape))
         for buffer in func.outputs
@@ -48,11 +58,12 @@ def substitute_arguments(
         if isinstance(result, ScalarResult)
     ]
     body = _without_return(func, fresh_copy(func.body), scalars)
-    body = substitute(body, variables, {**buffers, **made, **constants})
+    body = substitute(body, variables, {**buffers, **returned, **made, **constants})
     return Substituted(
         body,
-        _results(func, made, scalars),
+        _results(func, {**made, **returned}, scalars),
         tuple(ConstantArray(constants[item.buffer], item.data) for item in func.constants),
+        {result: buffers[param] for param, result in returned.items()},
     )
 
 
@@ -119,17 +130,28 @@ def _check_sizes(func: PrimFunc, variables: dict[Var, Expr], buffers: dict[Buffe
                 )
 
 
-def _check_writes(func: PrimFunc, buffers: dict[Buffer, Buffer], written: Sequence[Buffer]) -> None:
+def _check_writes(
+    func: PrimFunc, buffers: Mapping[Buffer, Buffer], written: Sequence[Buffer]
+) -> None:
+    targets = list(buffers.values())
     for node in walk(func.body):
-        if isinstance(node, Store) and node.buffer in buffers:
-            target = buffers[node.buffer]
-            if target not in written:
-                raise ArgumentValueError(
-                    f"'{func.name}' writes to its parameter '{node.buffer.name}', and a tensor "
-                    "does not change",
-                    node.span,
-                    help="let it write to an output_tensor(shape, dtype) and return that",
-                )
+        if not isinstance(node, Store) or node.buffer not in buffers:
+            continue
+        target = buffers[node.buffer]
+        if target not in written:
+            raise ArgumentValueError(
+                f"'{func.name}' writes to its parameter '{node.buffer.name}', and a tensor "
+                "does not change",
+                node.span,
+                help="let it write to an output_tensor(shape, dtype) and return that",
+            )
+        if targets.count(target) > 1:
+            raise ArgumentValueError(
+                f"'{func.name}' writes to its parameter '{node.buffer.name}', which is another "
+                f"one, too: both are '{target.name}'",
+                node.span,
+                help="pass a te.compute that copies it for one of them",
+            )
 
 
 def _without_return(func: PrimFunc, body: Stmt, scalars: Sequence[Buffer]) -> Stmt:
@@ -154,20 +176,14 @@ def _without_return(func: PrimFunc, body: Stmt, scalars: Sequence[Buffer]) -> St
 
 
 def _results(
-    func: PrimFunc, made: dict[Buffer, Buffer], scalars: Sequence[Buffer]
+    func: PrimFunc, made: Mapping[Buffer, Buffer], scalars: Sequence[Buffer]
 ) -> tuple[Buffer, ...]:
     left = list(scalars)
     found: list[Buffer] = []
     for result in func.returns or ():
         if isinstance(result, ScalarResult):
             found.append(left.pop(0))
-        elif result in made:
-            assert isinstance(result, Buffer)
-            found.append(made[result])
         else:
             assert isinstance(result, Buffer)
-            raise ArgumentError(
-                f"'{func.name}' returns its parameter '{result.name}'",
-                help="copy its elements into an output_tensor(shape, dtype) and return that",
-            )
+            found.append(made[result])
     return tuple(found)

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit import te
+from hybridjit import hybrid, te
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError
+from hybridjit.hybrid import output_tensor
 from hybridjit.ir.expr import Expr, FloorDiv, Load, Mod, Var
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store, seq
 from hybridjit.schedule.classic import factoring as classic_factoring
@@ -28,7 +29,7 @@ from hybridjit.schedule.classic import lower as classic_lower
 from hybridjit.schedule.classic import rfactor as classic_rfactor
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.primitives import compute_at, compute_inline
-from hybridjit.tensors import derivative, inlined, nests, scan_nest
+from hybridjit.tensors import derivative, inlined, nests, scan_nest, written_tensors
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
 from tests.graphs.foreign import extern_script, script_total
 from tests.graphs.reductions import (
@@ -138,6 +139,26 @@ def a_group_is_what_lies_between() -> None:
     s = te.create_schedule(E.op)
     assert [stage.op.name for stage in s.create_group(D, B).stages] == ["C", "D"]
     assert [stage.op.name for stage in s.create_group(D, B, True).stages] == ["B", "C", "D"]
+
+
+@hybrid.script
+def negated(a: Any) -> Any:
+    """Writes to its argument."""
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        a[i] = -a[i]
+        b[i] = a[i]
+    return b
+
+
+def others_read_what_was_passed() -> None:
+    a = te.placeholder((3,), name="A")
+    b: Any = negated(a)
+    c = te.compute((3,), lambda i: a[i] + b[i], name="C")
+    given, found = np.ones(3, "float32"), np.ones(3, "float32")
+    hj.build(te.create_prim_func([a, c])).interpret(given, found)
+    assert given.tolist() == [-1, -1, -1]
+    assert found.tolist() == [0, 0, 0]
 
 
 def attached_to_a_fused_axis() -> None:
@@ -344,6 +365,16 @@ BUGS = (
         "a group is everything",
         [replaced(ClassicSchedule, "_is_between", always(True))],
         a_group_is_what_lies_between,
+    ),
+    Bug(
+        "others read what a script wrote",
+        [replaced(written_tensors, "_reads", always(False))],
+        others_read_what_was_passed,
+    ),
+    Bug(
+        "what is written to a copy is lost",
+        [replaced(written_tensors.WrittenCopies, "store_back", always([]))],
+        others_read_what_was_passed,
     ),
     Bug(
         "attached stages lose their axis",

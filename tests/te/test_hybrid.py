@@ -94,13 +94,6 @@ def typed(a: Annotated[Any, hj.f32["n"]]) -> Any:
 
 
 @hybrid.script
-def in_place(a: Any) -> Any:
-    for i in range(a.shape[0]):
-        a[i] = 0
-    return a
-
-
-@hybrid.script
 def early(a: Any) -> Any:
     c = output_tensor((1,), a.dtype)
     if a[0] > 0:
@@ -256,7 +249,6 @@ def test_the_function_of_a_script(golden: Golden) -> None:
 CALLS: dict[str, Callable[[], object]] = {
     "array_beside_tensors": lambda: outer(A, np.zeros(4, np.float32)),
     "part_of_a_tensor": lambda: outer(te.placeholder((3, 3), name="M")[0], B),
-    "writes_to_its_argument": lambda: in_place(A),
     "returns_early": lambda: early(A),
     "returns_nothing": lambda: nothing(A),
     "missing_argument": lambda: OUTER(A),

@@ -92,9 +92,14 @@ def _redirect(op: Operation, old: Tensor, new: Tensor) -> Operation:
         case Compute():
             return rebuild(op, substitute_body(op.body, {}, buffers))
         case Inlined():
+            if is_among(old, op.written_inputs):
+                raise ScheduleError(f"cache_read: '{op.name}' writes to '{old.name}'")
             inputs = [new if tensor is old else tensor for tensor in op.inputs]
             body = substitute(op.body, {}, buffers)
-            return dataclasses.replace(op, body=body, inputs=inputs, outputs=op.outputs)
+            copied = {made: buffers.get(source, source) for made, source in op.copied.items()}
+            return dataclasses.replace(
+                op, body=body, inputs=inputs, outputs=op.outputs, copied=copied
+            )
         case _:
             raise ScheduleError(
                 f"cache_read: '{op.name}' is a scan, and what it reads cannot be replaced",
