@@ -19,11 +19,14 @@ from hybridjit.frontend.lift import lift
 from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
 from hybridjit.frontend.values import Array, Builtin, Callee, Items, Text, Value, describe
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.stmt import UNSAFE
 from hybridjit.scalars.scalar import Scalar, integer
 from hybridjit.syntax import nodes_of
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
+# Loops whose iterations need a proof that they may run side by side, or somebody's word for it.
+MAY_BE_UNSAFE = ("parallel", "prange")
 LOOP_HELP = f"loop over one of {', '.join(LOOP_NAMES[:-1])} or grid"
 
 
@@ -31,7 +34,8 @@ def loop_bounds(build: Builder, node: ast.Call, args: Sequence[ast.expr]) -> Seq
     """Start, stop and step of the loop that is written `node`."""
     label = ast.unparse(node.func)
     for keyword in node.keywords:
-        if keyword.arg != "annotations" or label == "range":
+        is_unsafe = keyword.arg == UNSAFE and label.rpartition(".")[2] in MAY_BE_UNSAFE
+        if (keyword.arg != "annotations" or label == "range") and not is_unsafe:
             raise refuse_keyword(build, label, keyword)
     if not 1 <= len(args) <= 3:
         raise build.refuse(

@@ -18,7 +18,7 @@ from hybridjit.frontend.frame import LoopScope, Variable
 from hybridjit.frontend.values import Items, Text, Value, describe
 from hybridjit.ir.dtype import BOOL, WEAK_INT
 from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
-from hybridjit.ir.stmt import THREADS, Annotations, For, If, LoopKind, Stmt
+from hybridjit.ir.stmt import THREADS, UNSAFE, Annotations, For, If, LoopKind, Stmt
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.operators import binary, conjunction
@@ -76,11 +76,23 @@ def run_range(build: Builder, stmt: ast.For, name: str) -> None:
 
 
 def loop_annotations(build: Builder, call: ast.Call) -> Annotations:
-    """The hints of a schedule in a printed loop or block: `annotations={"name": 1}`."""
+    """Hints of a schedule in a printed loop or block, `annotations={"name": 1}`; and `unsafe`."""
+    given: Annotations = ()
     for keyword in call.keywords:
         if keyword.arg == "annotations":
-            return _read_annotations(build, keyword.value)
-    return ()
+            given += _read_annotations(build, keyword.value)
+        elif keyword.arg == UNSAFE and _is_true(build, keyword.value):
+            given += ((UNSAFE, True),)
+    return given
+
+
+def _is_true(build: Builder, node: ast.expr) -> bool:
+    known = build.scalar(node, "unsafe=").constant
+    if not isinstance(known, bool):
+        raise build.refuse(
+            "unsafe= must be known when the script is compiled", node, help="write unsafe=True"
+        )
+    return known
 
 
 def _read_annotations(build: Builder, node: ast.expr) -> Annotations:

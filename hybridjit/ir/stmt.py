@@ -93,7 +93,7 @@ HINTS = (
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 
 UNSAFE = "unsafe"
-"""Marks a loop that a schedule gave its kind without a proof, as it was told to."""
+"""Marks a loop that has its kind without a proof, as a schedule or the script wants it."""
 
 UNROLL = "unroll"
 """Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
@@ -155,7 +155,7 @@ class For(Stmt):
 
     @property
     def is_unsafe(self) -> bool:
-        """True if a schedule gave the loop its kind without a proof, as it was told to."""
+        """True if the loop has its kind without a proof, as a schedule or the script wants it."""
         return (UNSAFE, True) in self.annotations
 
     @property

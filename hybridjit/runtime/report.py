@@ -73,6 +73,7 @@ class LoopReport:
     is_in_tile: bool = False
     tile: str = ""
     stores: str = ""
+    is_unsafe: bool = False
 
     @property
     def runs(self) -> str:
@@ -84,6 +85,7 @@ class LoopReport:
         ways += [f"{self.rows} rows at once"] * (self.rows > 1)
         text = ", ".join(ways) or "one by one"
         text += f", tiles of {self.tile}" if self.tile else ""
+        text += ", unsafe" if self.is_unsafe else ""
         return f"{text}: {self.reason}" if self.reason else text
 
 
@@ -309,6 +311,7 @@ def _describe(
         is_unrolled,
         reason,
         is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
+        is_unsafe=loop.is_unsafe,
     )
 
 

@@ -38,12 +38,16 @@ def serial(*bounds: int, annotations: Hints = None) -> range:
     return range(*bounds)
 
 
-def parallel(*bounds: int, annotations: Hints = None) -> range:
-    """A loop whose iterations may run on several threads."""
+def parallel(*bounds: int, annotations: Hints = None, unsafe: bool = False) -> range:
+    """A loop whose iterations may run on several threads.
+
+    That no iteration depends on another is proved, or the script is refused. With `unsafe=True`
+    nobody asks: where iterations do depend on each other, results are whatever they happen to be.
+    """
     return range(*bounds)
 
 
-def prange(*bounds: int, annotations: Hints = None) -> range:
+def prange(*bounds: int, annotations: Hints = None, unsafe: bool = False) -> range:
     """`parallel`, by the name that Numba has for it."""
     return range(*bounds)
 
