@@ -1,8 +1,8 @@
-"""Let a nest compute only a part of a buffer: the slices of an axis inside of a range.
+"""Let a nest compute only a part of its buffers: the slices of an axis inside of a range.
 
-Where all accesses of the nest to the buffer have one and the same index on an axis, an iteration
+Where all accesses of the nest to the buffers have one and the same index on an axis, an iteration
 touches one slice. Iterations for slices out of the range are left out; those for the others run as
-before, and find all that they read of the buffer as before.
+before, and find all that they read of the buffers as before.
 """
 
 from __future__ import annotations
@@ -61,34 +61,35 @@ def _find_loop(nest: Stmt, var: Var) -> For | None:
     return next(loops, None)
 
 
-def find_slices(nest: Stmt, buffer: Buffer, axis: int) -> Slices | str:
+def find_slices(nest: Stmt, buffers: Sequence[Buffer], axis: int) -> Slices | str:
     """The slices that the iterations of `nest` touch; or why they touch more than one."""
     values = _values(nest)
+    names = " and ".join(f"'{buffer.name}'" for buffer in buffers)
     found: list[Expr] = []
     for node in walk(nest):
-        if isinstance(node, Load | Store) and node.buffer is buffer:
+        if isinstance(node, Load | Store) and node.buffer in buffers:
             index = simplify(substitute(node.indices[axis], values))
             if not any(_are_equal(index, other) for other in found):
                 found.append(index)
     if len(found) != 1:
-        return f"it touches '{buffer.name}' at different indices of axis {axis}"
+        return f"it touches {names} at different indices of axis {axis}"
     index = found[0]
     used = set(variables_in(index))
     loops = tuple(node for node in walk(nest) if isinstance(node, For) and node.var in used)
     bound = {node.var for node in walk(nest) if isinstance(node, Let | Iter)}
     if not is_total(index) or used & bound:
-        return f"its index of '{buffer.name}' on axis {axis} depends on more than loops"
+        return f"its index of {names} on axis {axis} depends on more than loops"
     slices = Slices(index, loops)
-    return _find_state(nest, buffer, slices) or slices
+    return _find_state(nest, buffers, slices) or slices
 
 
-def _find_state(nest: Stmt, buffer: Buffer, slices: Slices) -> str | None:
+def _find_state(nest: Stmt, buffers: Sequence[Buffer], slices: Slices) -> str | None:
     """What an iteration that is left out would have done besides: write what others read."""
     loop = slices.innermost
     body = nest if loop is None else loop.body
-    own = allocated_in(body)
+    own = {*allocated_in(body), *buffers}
     for node in walk(body):
-        if isinstance(node, Store) and node.buffer is not buffer and node.buffer not in own:
+        if isinstance(node, Store) and node.buffer not in own:
             assert loop is not None
             return f"'{node.buffer.name}' is carried from one iteration of '{loop.var.name}' on"
     variables = {loop.var for loop in slices.loops}

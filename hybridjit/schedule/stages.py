@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from hybridjit.analysis.coverage import is_exact
 from hybridjit.analysis.instances import infer_instances
@@ -39,16 +40,21 @@ _NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While, 
 
 @record(eq=False)
 class Stage:
-    """`nests`, statements of the sequence `scope`, compute `buffer` and nothing else.
+    """`nests`, statements of the sequence `scope`, compute `buffers` and nothing else.
 
     `loop` is in `target`, another statement of the sequence.
     """
 
-    buffer: Buffer
+    buffers: tuple[Buffer, ...]
     scope: Seq
     nests: tuple[Stmt, ...]
     target: Stmt
     loop: For
+
+    @property
+    def names(self) -> str:
+        """The buffers, for messages."""
+        return " and ".join(f"'{buffer.name}'" for buffer in self.buffers)
 
     def after(self, nest: Stmt) -> list[Stmt]:
         """The statements between `nest` and the target, other nests left out."""
@@ -86,24 +92,29 @@ def is_known(stmt: Stmt, names: AffineNames) -> bool:
 
 
 def find_stage(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
-    """The stage that `block` belongs to: it and all nests beside it that write its buffer."""
-    found = find_nest(func, block, loop, step)
+    """The stage that `block` belongs to: it and all nests beside it that write its buffers."""
+    found = _find_nest(func, block, loop, step, written_buffers(block))
     nests = tuple(
         stmt
         for stmt in found.scope.stmts
-        if stmt is not found.target and writes(stmt, found.buffer)
+        if stmt is not found.target and any(writes(stmt, buffer) for buffer in found.buffers)
     )
     for stmt in nests:
-        check_nest(func, stmt, found.buffer, step)
+        check_nest(func, stmt, found.buffers, step)
     return dataclasses.replace(found, nests=nests)
 
 
 def find_nest(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
-    """The nest of `block` alone, as a stage."""
-    buffer = written_buffer(func, block, step)
+    """The nest of `block` alone, which writes one buffer, as a stage."""
+    return _find_nest(func, block, loop, step, (written_buffer(func, block, step),))
+
+
+def _find_nest(
+    func: PrimFunc, block: Block, loop: For, step: str, buffers: tuple[Buffer, ...]
+) -> Stage:
     scope, nest, target = _find_fork(func, block, loop, step)
-    check_nest(func, nest, buffer, step)
-    return Stage(buffer, scope, (nest,), target, loop)
+    check_nest(func, nest, buffers, step)
+    return Stage(buffers, scope, (nest,), target, loop)
 
 
 def with_names_first(func: PrimFunc, stage: Stage, step: str) -> tuple[PrimFunc, Stage]:
@@ -134,16 +145,20 @@ def with_names_first(func: PrimFunc, stage: Stage, step: str) -> tuple[PrimFunc,
 
 def written_buffer(func: PrimFunc, block: Block, step: str) -> Buffer:
     """The one buffer that `block` writes, its own scratch aside."""
-    own = allocated_in(block)
-    found = {
-        buffer: None for node in walk(block) for buffer in _written_by(node) if buffer not in own
-    }
+    found = written_buffers(block)
     if len(found) != 1:
         names = ", ".join(f"'{buffer.name}'" for buffer in found) or "none"
         raise refuse(
             func, f"{step}: block '{block.name}' must write one buffer, it writes {names}", [block]
         )
-    return next(iter(found))
+    return found[0]
+
+
+def written_buffers(block: Block) -> tuple[Buffer, ...]:
+    """The buffers that `block` writes, its own scratch aside."""
+    own = allocated_in(block)
+    found = (buffer for node in walk(block) for buffer in _written_by(node) if buffer not in own)
+    return tuple(dict.fromkeys(found))
 
 
 def _find_fork(func: PrimFunc, block: Block, loop: For, step: str) -> tuple[Seq, Stmt, Stmt]:
@@ -184,20 +199,21 @@ def _check_way_in(func: PrimFunc, path: tuple[Stmt, ...], step: str) -> None:
                 pass
 
 
-def check_nest(func: PrimFunc, nest: Stmt, buffer: Buffer, step: str) -> None:
-    """Refuse to move a statement that does more than to compute `buffer`."""
-    own = allocated_in(nest)
+def check_nest(func: PrimFunc, nest: Stmt, buffers: Sequence[Buffer], step: str) -> None:
+    """Refuse to move a statement that does more than to compute `buffers`."""
+    own = {*allocated_in(nest), *buffers}
+    names = " and ".join(f"'{buffer.name}'" for buffer in buffers)
     for node in walk(nest):
         if isinstance(node, _NOT_MOVED):
             raise refuse(
                 func,
-                f"{step}: what computes '{buffer.name}' holds {_describe(node)}, which cannot move",
+                f"{step}: what computes {names} holds {_describe(node)}, which cannot move",
                 [nest],
             )
-        if isinstance(node, Store) and node.buffer is not buffer and node.buffer not in own:
+        if isinstance(node, Store) and node.buffer not in own:
             raise refuse(
                 func,
-                f"{step}: what computes '{buffer.name}' writes '{node.buffer.name}', too",
+                f"{step}: what computes {names} writes '{node.buffer.name}', too",
                 [nest],
                 help="s.fission separates the statements of a loop",
             )

@@ -1,8 +1,9 @@
-"""compute_at: compute a buffer inside of the loop that reads it, as much as an iteration needs."""
+"""compute_at: compute buffers inside of the loop that reads them, as much as an iteration needs."""
 
 from __future__ import annotations
 
 import dataclasses
+from functools import reduce
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.dependence import Dependences
@@ -38,7 +39,7 @@ class Plan:
     """What is moved, and what that gives. Finding it takes longest, so it is shared."""
 
     stage: Stage
-    allocation: Allocate | None
+    allocations: tuple[Allocate, ...] | None
     moved: Moved
     is_exact: bool
 
@@ -54,7 +55,7 @@ class Moved:
 
 
 def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
-    """Compute the buffer of a block in the loop over `var`, in each iteration what that needs.
+    """Compute the buffers of a block in the loop over `var`, in each iteration what that needs.
 
         t = allocate((n,), "float32")         for i in range(n - 1):
         for i in range(n):                        t = allocate((n,), "float32")
@@ -67,7 +68,8 @@ def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     All nests beside the block that write its buffer move with it. A buffer that is used nowhere
     else is made anew in each iteration, and what two iterations need is computed twice; lowering
     makes it as small as what is needed. Any other buffer is legal only if every element is still
-    computed once. What the block reads must not be written in between.
+    computed once. What the block reads must not be written in between. Where a block writes several
+    buffers, all at the same indices, an iteration makes of each what it needs of any.
     """
     plan = plan_compute_at(func, block_name, var)
     check_compute_at(func, plan)
@@ -81,16 +83,16 @@ def plan_compute_at(func: PrimFunc, block_name: str, var: Var) -> Plan:
     part = infer_instances(func, stage.loop.body)
     region = _needed(func, stage, part)
     nests = tuple(_restricted(func, stage, nest, region, part) for nest in stage.nests)
-    allocation = _find_private(func, stage)
-    moved = _move(func, stage, nests, allocation)
-    return Plan(stage, allocation, moved, _is_exact(region, part))
+    allocations = _find_private(func, stage)
+    moved = _move(func, stage, nests, allocations or ())
+    return Plan(stage, allocations, moved, _is_exact(region, part))
 
 
 def check_compute_at(func: PrimFunc, plan: Plan) -> None:
     """Refuse what would compute something else, or not at all."""
     stage, moved = plan.stage, plan.moved
     known = is_certain(func, stage) and plan.is_exact
-    if plan.allocation is None:
+    if plan.allocations is None:
         _check_runs_once(func, stage, moved if known else None)
     else:
         _check_inputs(func, stage, moved)
@@ -108,42 +110,46 @@ def _check_order(func: PrimFunc, stage: Stage) -> None:
     if stmts.index(stage.nests[-1]) > stmts.index(stage.target):
         raise refuse(
             func,
-            f"{STEP}: loop '{stage.loop.var.name}' comes before '{stage.buffer.name}' is computed",
+            f"{STEP}: loop '{stage.loop.var.name}' comes before {stage.names} is computed",
             [stage.loop],
             help="s.reverse_compute_at moves a block into a loop before it",
         )
 
 
 def _needed(func: PrimFunc, stage: Stage, part: Part) -> Region:
-    """What an iteration of the loop reads of the buffer."""
-    loop, buffer = stage.loop, stage.buffer
-    touched = touched_elements(part, buffer, writes=False)
-    if touched is None:
+    """What an iteration of the loop reads of the buffers."""
+    loop, first = stage.loop, stage.buffers[0]
+    if any(buffer.shape != first.shape for buffer in stage.buffers):
+        raise refuse(func, f"{STEP}: {stage.names} have different shapes", stage.nests)
+    found = [touched_elements(part, buffer, writes=False) for buffer in stage.buffers]
+    touched = [elements for elements in found if elements is not None]
+    if not touched:
         raise refuse(
             func,
-            f"{STEP}: loop '{loop.var.name}' does not read '{buffer.name}'",
+            f"{STEP}: loop '{loop.var.name}' does not read {stage.names}",
             [loop],
             help="compute it in a loop that does",
         )
-    if writes(loop.body, buffer):
-        raise refuse(
-            func, f"{STEP}: loop '{loop.var.name}' writes to '{buffer.name}' itself", [loop]
-        )
-    return box_around(part, buffer, touched)
+    for buffer in stage.buffers:
+        if writes(loop.body, buffer):
+            raise refuse(
+                func, f"{STEP}: loop '{loop.var.name}' writes to '{buffer.name}' itself", [loop]
+            )
+    return box_around(part, first, reduce(lambda one, other: one.union(other), touched))
 
 
 def _restricted(func: PrimFunc, stage: Stage, nest: Stmt, region: Region, part: Part) -> Stmt:
     """`nest` for the slices of the region, axis by axis."""
     made = nest
     for axis, wanted in enumerate(region.axes):
-        if is_all_of_axis(wanted, stage.buffer.shape[axis], part):
+        if is_all_of_axis(wanted, region.buffer.shape[axis], part):
             continue
         slices = _find_slices(func, stage, nest, axis)
         if isinstance(slices, str):
             raise refuse(
                 func,
                 f"{STEP}: an iteration of loop '{stage.loop.var.name}' needs a part of "
-                f"'{stage.buffer.name}', but the nest that computes it cannot leave out the rest: "
+                f"{stage.names}, but the nest that computes it cannot leave out the rest: "
                 f"{slices}",
                 [stage.loop, *stage.nests],
             )
@@ -153,24 +159,28 @@ def _restricted(func: PrimFunc, stage: Stage, nest: Stmt, region: Region, part: 
 
 def _find_slices(func: PrimFunc, stage: Stage, nest: Stmt, axis: int) -> Slices | str:
     scope = infer_instances(func, stage.scope)
-    if find_outside(scope, stage.buffer, [axis], scope.inside(nest)) is not None:
-        return f"its index on axis {axis} may be negative, and so count from the end"
-    return find_slices(nest, stage.buffer, axis)
+    for buffer in stage.buffers:
+        if find_outside(scope, buffer, [axis], scope.inside(nest)) is not None:
+            return f"its index on axis {axis} may be negative, and so count from the end"
+    return find_slices(nest, stage.buffers, axis)
 
 
-def _find_private(func: PrimFunc, stage: Stage) -> Allocate | None:
-    """The allocation of the buffer, if each iteration of the loop may have one of its own.
+def _find_private(func: PrimFunc, stage: Stage) -> tuple[Allocate, ...] | None:
+    """The allocations of the buffers, if each iteration of the loop may have some of its own.
 
-    Then nothing but the nests and the body of the loop touches the buffer, and what they read of
-    it was not left there by an earlier run of the sequence.
+    Then nothing but the nests and the body of the loop touches the buffers, and what they read of
+    them was not left there by an earlier run of the sequence.
     """
-    allocation = find_allocation(func, stage.buffer)
-    if allocation is None or not all(is_total(extent) for extent in stage.buffer.shape):
-        return None
-    inside = sum(count_accesses(stmt, stage.buffer) for stmt in (*stage.nests, stage.loop.body))
-    if inside != count_accesses(func.body, stage.buffer):
-        return None
-    return allocation if _is_fresh(func, stage, allocation) else None
+    found: list[Allocate] = []
+    for buffer in stage.buffers:
+        allocation = find_allocation(func, buffer)
+        if allocation is None or not all(is_total(extent) for extent in buffer.shape):
+            return None
+        inside = sum(count_accesses(stmt, buffer) for stmt in (*stage.nests, stage.loop.body))
+        if inside != count_accesses(func.body, buffer) or not _is_fresh(func, stage, allocation):
+            return None
+        found.append(allocation)
+    return tuple(found)
 
 
 def _is_fresh(func: PrimFunc, stage: Stage, allocation: Allocate) -> bool:
@@ -179,24 +189,22 @@ def _is_fresh(func: PrimFunc, stage: Stage, allocation: Allocate) -> bool:
     if not any(isinstance(stmt, For | While) for stmt in inner):
         return True
     part = infer_instances(func, stage.scope)
-    return Coverage(part, stage.scope, stage.buffer).prove_read_after_write()
+    return Coverage(part, stage.scope, allocation.buffer).prove_read_after_write()
 
 
 def _move(
-    func: PrimFunc, stage: Stage, nests: tuple[Stmt, ...], allocation: Allocate | None
+    func: PrimFunc, stage: Stage, nests: tuple[Stmt, ...], own: tuple[Allocate, ...]
 ) -> Moved:
-    own = () if allocation is None else (allocation,)
     loop = dataclasses.replace(stage.loop, body=seq(*own, *nests, stage.loop.body))
     target = replace_inside(stage.target, {stage.loop: loop})
     kept = [
         target if stmt is stage.target else stmt
         for stmt in stage.scope.stmts
-        if stmt not in stage.nests and stmt is not allocation
+        if stmt not in stage.nests and stmt not in own
     ]
     scope = seq(*kept)
     changes: dict[Stmt, Stmt] = {stage.scope: scope}
-    if allocation is not None and allocation not in stage.scope.stmts:
-        changes[allocation] = Seq(())
+    changes |= {stmt: Seq(()) for stmt in own if stmt not in stage.scope.stmts}
     return Moved(replace_stmts(func, changes), scope, nests, target)
 
 
@@ -208,11 +216,11 @@ def _check_inputs(func: PrimFunc, stage: Stage, moved: Moved) -> None:
         own = {statement for made in moved.nests for statement in part.inside(made)}
         passed = [*stage.after(old), moved.target]
         firsts = [found for stmt in passed for found in part.inside(stmt) if found not in own]
-        conflict = dependences.find_before(firsts, part.inside(nest), [stage.buffer])
+        conflict = dependences.find_before(firsts, part.inside(nest), stage.buffers)
         if conflict is not None:
             raise refuse_conflict(
                 func,
-                f"{STEP}: what '{stage.buffer.name}' is computed from changes before loop "
+                f"{STEP}: what {stage.names} is computed from changes before loop "
                 f"'{stage.loop.var.name}' needs it",
                 conflict,
                 [stage.loop],
@@ -242,7 +250,7 @@ def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved | None) -> None:
         )
     raise refuse(
         func,
-        f"{STEP}: '{stage.buffer.name}' is used outside of loop '{stage.loop.var.name}', or keeps "
+        f"{STEP}: {stage.names} is used outside of loop '{stage.loop.var.name}', or keeps "
         "what it held before, so each element must be computed once, but the iterations of the "
         "loop may need it more often or not at all",
         [stage.loop, *stage.nests],

@@ -120,7 +120,7 @@ def _find_definition(func: PrimFunc, block: Block) -> Definition:
         )
     check_not_passed(func, buffer, STEP)
     scope, nest = _find_scope(func, block, buffer)
-    check_nest(func, nest, buffer, STEP)
+    check_nest(func, nest, [buffer], STEP)
     stores = [node for node in walk(nest) if isinstance(node, Store)]
     if len(stores) != 1 or count_accesses(nest, buffer) != 1:
         raise refuse(

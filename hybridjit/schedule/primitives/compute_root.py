@@ -112,7 +112,7 @@ def _find_place(func: PrimFunc, block: Block) -> Rooted:
         raise refuse(func, f"{STEP}: '{buffer.name}' is not made where it is computed", [block])
     nests = tuple(stmt for stmt in scope.stmts if writes(stmt, buffer))
     for nest in nests:
-        check_nest(func, nest, buffer, STEP)
+        check_nest(func, nest, [buffer], STEP)
     first = next((k for k, stmt in enumerate(path) if not isinstance(stmt, Seq)), len(path) - 1)
     return Rooted(allocation, scope, nests, path[first:])
 
@@ -189,7 +189,7 @@ def _widened(func: PrimFunc, place: Rooted, nest: Stmt, part: Part) -> Stmt:
     """`nest` with loops that run over all that they do in any iteration of the crossed loops."""
     crossed = {loop.var for loop in place.crossed}
     inside = {node.var for node in walk(nest) if isinstance(node, For | Let | Iter)}
-    slices = [find_slices(nest, place.buffer, axis) for axis in range(place.buffer.ndim)]
+    slices = [find_slices(nest, [place.buffer], axis) for axis in range(place.buffer.ndim)]
     made = nest
     for loop in [node for node in walk(nest) if isinstance(node, For)]:
         used = {var for bound in bounds_of(loop) for var in walk(bound) if isinstance(var, Var)}

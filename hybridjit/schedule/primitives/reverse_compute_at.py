@@ -119,7 +119,7 @@ def _refuse_fault(func: PrimFunc, stage: Stage, fault: Fault) -> ScheduleError:
         )
     return refuse(
         func,
-        f"{STEP}: the iterations of '{stage.buffer.name}' cannot be dealt out to those of loop "
+        f"{STEP}: the iterations of {stage.names} cannot be dealt out to those of loop "
         f"'{loop.var.name}', so that each of them runs once",
         [loop, fault.statement.node],
     )
