@@ -265,6 +265,10 @@ class ArgumentError(HybridError, TypeError):
     """An argument of a call has the wrong type."""
 
 
+class MissingSymbol(ArgumentError):
+    """There is no C function of that name, yet."""
+
+
 class ArgumentValueError(ArgumentError, ValueError):
     """An argument of a call has the right type and a wrong value."""
 

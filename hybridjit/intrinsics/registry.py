@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -13,7 +13,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentValueError, ScheduleError
 from hybridjit.interp.run import interpret
 from hybridjit.intrinsics.reach import check_touched
-from hybridjit.ir.expr import Buffer, Const, Expr, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Var, const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return
 from hybridjit.ir.visit import substitute, walk
@@ -22,6 +22,8 @@ from hybridjit.record import record
 Strides = Mapping[Var, tuple[Buffer, int]]
 # Random arguments that the two sides are compared on when an intrinsic is declared.
 _TRIALS = 3
+# Numbers that scalars are in these comparisons.
+_SCALARS = (2, 3)
 
 
 @record(eq=False)
@@ -29,7 +31,8 @@ class Intrinsic:
     """`implementation` computes what `description` does, on the same buffers.
 
     Unless it `is_exact`, results may be rounded otherwise. `strides` are variables of the
-    implementation that stand for the strides, in elements, of its buffers where they lie.
+    implementation that stand for the strides, in elements, of its buffers where they lie, `scalars`
+    those of both that stand for numbers of the program.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Intrinsic:
     implementation: PrimFunc
     is_exact: bool
     strides: Strides = field(default_factory=dict[Var, tuple[Buffer, int]])
+    scalars: tuple[Var, ...] = ()
 
 
 class Intrinsics:
@@ -44,6 +48,7 @@ class Intrinsics:
 
     def __init__(self) -> None:
         self._known: dict[str, Intrinsic] = {}
+        self._postponed: dict[str, Callable[[], None]] = {}
 
     def declare(
         self,
@@ -51,22 +56,38 @@ class Intrinsics:
         description: PrimFunc,
         implementation: PrimFunc,
         strides: Strides | None = None,
+        scalars: Sequence[Var] = (),
     ) -> Intrinsic:
         """Remember an intrinsic, after a look at whether the two sides agree."""
         alone = _with_strides(implementation, strides or {})
         _check_alike(name, description, alone)
-        check_touched(name, description, alone)
-        is_exact = _check_equal(name, description, alone)
-        self._known[name] = Intrinsic(name, description, implementation, is_exact, strides or {})
+        is_exact = True
+        for number in _SCALARS if scalars else _SCALARS[:1]:
+            sides = [_with_scalars(func, scalars, number) for func in (description, alone)]
+            check_touched(name, *sides)
+            is_exact &= _check_equal(name, *sides)
+        self._known[name] = Intrinsic(
+            name, description, implementation, is_exact, strides or {}, tuple(scalars)
+        )
         return self._known[name]
+
+    def postpone(self, name: str, declare: Callable[[], None]) -> None:
+        """Declare an intrinsic when it is looked for: what it calls is not there yet."""
+        self._known.pop(name, None)
+        self._postponed[name] = declare
 
     def find(self, name: str) -> Intrinsic | None:
         """The intrinsic called `name`."""
+        for whole in (name, name.removesuffix("_update")):
+            if whole in self._postponed:
+                self._postponed[whole]()
+                del self._postponed[whole]
         return self._known.get(name)
 
     def clear(self) -> None:
         """Forget all of them."""
         self._known.clear()
+        self._postponed.clear()
 
 
 INTRINSICS = Intrinsics()
@@ -94,6 +115,12 @@ def _with_strides(implementation: PrimFunc, strides: Strides) -> PrimFunc:
     if not values:
         return implementation
     return dataclasses.replace(implementation, body=substitute(implementation.body, values))
+
+
+def _with_scalars(func: PrimFunc, scalars: Sequence[Var], number: int) -> PrimFunc:
+    """`func` for scalars of this value."""
+    values = {var: const(number, var.dtype) for var in scalars}
+    return dataclasses.replace(func, body=substitute(func.body, values)) if values else func
 
 
 def element_strides(buffer: Buffer) -> list[Expr]:

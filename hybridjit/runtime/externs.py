@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, MissingSymbol
 from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
@@ -237,7 +237,7 @@ def _address(function: Any) -> tuple[int, str]:
         try:
             symbol = getattr(ctypes.CDLL(None), function)
         except AttributeError:
-            raise ArgumentError(
+            raise MissingSymbol(
                 f"there is no C function '{function}' in this process",
                 help="load its library with ctypes.CDLL and pass lib.function",
             ) from None

@@ -53,8 +53,13 @@ class Mismatch(Exception):
 
 @record(frozen=False)
 class Matcher:
-    """The correspondence found so far between a pattern and a program."""
+    """The correspondence found so far between a pattern and a program.
 
+    `scalars` of the pattern stand for any numbers of the program: `numbers` are those found.
+    """
+
+    scalars: tuple[Var, ...] = ()
+    numbers: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     variables: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     places: dict[Buffer, Place] = field(default_factory=dict[Buffer, Place])
     # Variables that the program binds inside: a base cannot mention them.
@@ -94,6 +99,9 @@ class Matcher:
                 )
 
     def _expr(self, pattern: Expr, program: Expr) -> None:
+        if isinstance(pattern, Var) and pattern in self.scalars:
+            self._number(pattern, program)
+            return
         if isinstance(pattern, Var):
             if simplify(substitute(pattern, self.variables)) != simplify(program):
                 raise Mismatch(f"another value where '{pattern.name}' is described")
@@ -106,14 +114,22 @@ class Matcher:
             return
         self._same_shape(pattern, program)
 
+    def _number(self, scalar: Var, program: Expr) -> None:
+        if scalar.dtype is not program.dtype or not is_total(program):
+            raise Mismatch(f"no number of type {scalar.dtype} where '{scalar.name}' is described")
+        if any(isinstance(node, Var) and node in self.inside for node in walk(program)):
+            raise Mismatch(f"'{scalar.name}' would be another number in each iteration")
+        if self.numbers.setdefault(scalar, program) != program:
+            raise Mismatch(f"'{scalar.name}' would be two numbers")
+
     def _either_order(self, pattern: Binary, program: Expr) -> None:
         assert isinstance(program, Binary)
-        saved = dict(self.places)
+        saved = dict(self.places), dict(self.numbers)
         try:
             self._expr(pattern.lhs, program.lhs)
             self._expr(pattern.rhs, program.rhs)
         except Mismatch:
-            self.places = saved
+            self.places, self.numbers = saved
             self._expr(pattern.lhs, program.rhs)
             self._expr(pattern.rhs, program.lhs)
 

@@ -108,9 +108,15 @@ def _check_apart(buffer: DeclaredBuffer) -> None:
         reach = stride * (extent - 1) + reach
 
 
-def bound_buffer(tensor: Tensor, binds: Mapping[Tensor, DeclaredBuffer]) -> DeclaredBuffer:
-    """How an intrinsic sees `tensor`."""
+def bound_buffer(
+    tensor: Tensor,
+    binds: Mapping[Tensor, DeclaredBuffer],
+    defaults: Mapping[str, Any] | None = None,
+) -> DeclaredBuffer:
+    """How an intrinsic sees `tensor`: as it is bound, else with the options that are usual."""
     given = next((found for key, found in binds.items() if key is tensor), None)
+    if given is None and defaults is not None:
+        given = decl_buffer(tensor.shape, tensor.dtype, tensor.name, **defaults)
     return declared_for(tensor.buffer, given)
 
 

@@ -24,12 +24,16 @@ from hybridjit.tensors.tensor import Axis, AxisKind, Compute, TensorSlice
 
 @record(eq=False)
 class IntrinsicCall:
-    """An intrinsic on parts of tensors; `around` are axes that the parts are summed up over."""
+    """An intrinsic on parts of tensors; `around` are axes that the parts are summed up over.
+
+    `numbers` are what its scalars stand for.
+    """
 
     name: str
     op: Compute
     parts: tuple[TensorSlice, ...]
     around: tuple[Axis, ...]
+    numbers: Mapping[Var, Expr]
 
     @property
     def rank(self) -> int:
@@ -38,19 +42,21 @@ class IntrinsicCall:
 
     def body(self, inner: Sequence[Axis]) -> tuple[Scalar, ...] | Reduction:
         """What a compute with the axes `inner` for those of the intrinsic computes."""
-        renamed = _Described(self._places(), dict(zip(_vars(self.op.axis), inner, strict=True)))
+        axes = dict(zip(_vars(self.op.axis), inner, strict=True))
+        renamed = _Described(self._places(), axes, self.numbers)
         if not isinstance(self.op.body, Reduction):
             return tuple(Scalar(renamed(item.expr), item.type) for item in self.op.body)
-        axes = [Axis(Var(axis.name), *axis.dom, axis.kind) for axis in self.op.reduce_axis]
+        summed = [Axis(Var(axis.name), *axis.dom, axis.kind) for axis in self.op.reduce_axis]
         renamed = _Described(
             renamed.places,
-            {**renamed.axes, **dict(zip(_vars(self.op.reduce_axis), axes, strict=True))},
+            {**renamed.axes, **dict(zip(_vars(self.op.reduce_axis), summed, strict=True))},
+            self.numbers,
         )
         return replace(
             self.op.body,
             sources=tuple(map(renamed, self.op.body.sources)),
             where=None if self.op.body.where is None else renamed(self.op.body.where),
-            axes=(*self.around, *axes),
+            axes=(*self.around, *summed),
         )
 
     def _places(self) -> dict[Buffer, TensorSlice]:
@@ -59,7 +65,11 @@ class IntrinsicCall:
 
 
 def call_intrinsic(
-    name: str, op: Compute, parts: Sequence[Any], reduce_axis: Any = None
+    name: str,
+    op: Compute,
+    parts: Sequence[Any],
+    reduce_axis: Any = None,
+    numbers: Mapping[Var, Expr] | None = None,
 ) -> IntrinsicCall:
     """The intrinsic called `name`, which computes what `op` does, on parts of tensors."""
     if len(parts) != len(op.input_tensors):
@@ -73,7 +83,8 @@ def call_intrinsic(
                 help="write it with slices, as in A[i, 0:16]",
             )
         _check_part(name, part, tensor.buffer)
-    return IntrinsicCall(name, op, tuple(parts), _read_axes(name, op, reduce_axis))
+    around = _read_axes(name, op, reduce_axis)
+    return IntrinsicCall(name, op, tuple(parts), around, numbers or {})
 
 
 def _read_axes(name: str, op: Compute, given: Any) -> tuple[Axis, ...]:
@@ -114,6 +125,7 @@ class _Described:
 
     places: Mapping[Buffer, TensorSlice]
     axes: Mapping[Var, Axis]
+    numbers: Mapping[Var, Expr]
 
     def __call__(self, expr: Expr) -> Expr:
         def rule(node: Node) -> Load | None:
@@ -123,4 +135,5 @@ class _Described:
             return Load(part.tensor.buffer, part.indices(node.indices))
 
         moved = rewrite(expr, rule)
-        return simplify(substitute(moved, {var: axis.var for var, axis in self.axes.items()}))
+        values = {**self.numbers, **{var: axis.var for var, axis in self.axes.items()}}
+        return simplify(substitute(moved, values))

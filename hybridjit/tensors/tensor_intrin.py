@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.expr import Buffer, Const
+from hybridjit.errors import ArgumentError, ArgumentValueError, MissingSymbol
+from hybridjit.ir.expr import Buffer, Const, Var
 from hybridjit.ir.extern import Extern as Function
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -19,12 +19,14 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import rewrite
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+from hybridjit.scalars.conversion import convert
 from hybridjit.tensors.buffers import DeclaredBuffer, bound_buffer, stride_variables
+from hybridjit.tensors.expression import Expression, as_scalar
 from hybridjit.tensors.externs import Script, as_stmt, make_body
 from hybridjit.tensors.function import create_prim_func
 from hybridjit.tensors.intrinsic_calls import IntrinsicCall, call_intrinsic
 from hybridjit.tensors.reduction import Reduction
-from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor, TensorSlice
+from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor
 
 if TYPE_CHECKING:
     from hybridjit.intrinsics import registry
@@ -38,13 +40,25 @@ class TensorIntrin:
 
     name: str
     op: Compute
+    scalars: tuple[Var, ...] = ()
 
-    def __call__(self, *parts: TensorSlice, reduce_axis: Any = None) -> IntrinsicCall:
+    def __call__(self, *args: Any, reduce_axis: Any = None) -> IntrinsicCall:
         """Use it in a te.compute: `lambda i: dot(A[i, 0:16], B[i, 0:16])`.
 
-        With a reduce_axis, the results for all its values are summed up.
+        Numbers for its scalars come after the parts. With a reduce_axis, the results for all its
+        values are summed up.
         """
-        return call_intrinsic(self.name, self.op, parts, reduce_axis)
+        parts, numbers = args[: len(self.op.input_tensors)], args[len(self.op.input_tensors) :]
+        if len(numbers) != len(self.scalars):
+            raise ArgumentValueError(
+                f"intrinsic '{self.name}' takes {len(self.op.input_tensors)} parts of tensors and "
+                f"{len(self.scalars)} numbers, found {len(args)} arguments"
+            )
+        given = {
+            scalar: convert(as_scalar(number), scalar.dtype, None)
+            for scalar, number in zip(self.scalars, numbers, strict=True)
+        }
+        return call_intrinsic(self.name, self.op, parts, reduce_axis, given)
 
 
 @api_edge
@@ -53,6 +67,8 @@ def decl_tensor_intrin(
     fcompute: Any,
     name: str = "tensor_intrin",
     binds: Mapping[Tensor, DeclaredBuffer] | None = None,
+    scalar_params: Sequence[Any] = (),
+    default_buffer_params: Mapping[str, Any] | None = None,
 ) -> TensorIntrin:
     """An intrinsic that computes what `op`, a compute on placeholders of constant sizes, does.
 
@@ -62,39 +78,36 @@ def decl_tensor_intrin(
     values, is not needed. A foreign function or a script may be given itself: it is called on the
     inputs followed by the outputs, and does the update of a reduction.
 
-    `binds` gives a buffer of te.decl_buffer for a tensor, which may have strides.
+    `binds` gives a buffer of te.decl_buffer for a tensor, which may have strides;
+    `default_buffer_params` are the options of te.decl_buffer for all others. `scalar_params` are
+    te.vars in `op` that stand for numbers: `fcompute(ins, outs, scalars)` is given them, too.
+
+    What `fcompute` calls need not be there yet: then the intrinsic is made when it is used.
 
     >>> dot = te.decl_tensor_intrin(C.op, lambda ins, outs: call_dot(*ins, *outs), "dot")
     """
     compute = _checked(op)
     args = [*compute.input_tensors, *compute.outputs]
-    buffers = [bound_buffer(tensor, binds or {}) for tensor in args]
-    count = len(compute.input_tensors)
-    declare = _Declaration(name, create_prim_func(args, name), buffers)
-    bodies = _bodies(fcompute, buffers[:count], buffers[count:], compute)
-    if len(bodies) > 1 and (len(bodies) > 3 or not isinstance(compute.body, Reduction)):
-        raise ArgumentValueError(
-            f"intrinsic '{name}': it has one statement, or for a reduction two: for the whole and "
-            f"for the update; found {len(bodies)}"
-        )
-    if bodies[0] is not None:
-        declare.whole(bodies[0])
-    if len(bodies) > 1:
-        declare.update(bodies[-1])
-    return TensorIntrin(name, compute)
+    buffers = [bound_buffer(tensor, binds or {}, default_buffer_params) for tensor in args]
+    scalars = _read_scalars(name, scalar_params)
+    described = create_prim_func([*args, *scalar_params], name)
+    params = tuple(param for param in described.params if isinstance(param, Buffer))
+    described = replace(described, params=params)  # the scalars are told apart by themselves
+    declaration = _Declaration(name, compute, described, buffers, scalars)
+    try:
+        declaration.declare(fcompute, scalar_params)
+    except MissingSymbol:
+        registry.INTRINSICS.postpone(name, lambda: declaration.declare(fcompute, scalar_params))
+    return TensorIntrin(name, compute, scalars)
 
 
-def _bodies(
-    fcompute: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], compute: Compute
-) -> Sequence[Any]:
-    """What `fcompute` does: the whole, and for a reduction perhaps the update."""
-    if isinstance(fcompute, (Function, Script, PrimFunc)):
-        body, constants = make_body(fcompute, ins, outs)
-        if constants:
-            raise ArgumentValueError("an intrinsic cannot hold constant arrays")
-        return [None, body] if isinstance(compute.body, Reduction) else [body]
-    result = fcompute(ins, outs)
-    return cast("Sequence[Any]", result) if isinstance(result, (tuple, list)) else [result]
+def _read_scalars(name: str, given: Sequence[Any]) -> tuple[Var, ...]:
+    scalars: list[Var] = []
+    for item in given:
+        if not isinstance(item, Expression) or not isinstance(item.expr, Var):
+            raise ArgumentError(f"intrinsic '{name}': a scalar is a te.var, got {item!r}")
+        scalars.append(item.expr)
+    return tuple(scalars)
 
 
 def _checked(op: object) -> Compute:
@@ -126,27 +139,48 @@ def _check_constant_sizes(tensor: Tensor) -> None:
 
 @record(eq=False)
 class _Declaration:
-    """An intrinsic that is being declared on `buffers`."""
+    """An intrinsic that is being declared on `buffers`, for `scalars`."""
 
     name: str
+    compute: Compute
     description: PrimFunc
     buffers: Sequence[Buffer]
+    scalars: tuple[Var, ...]
 
-    def whole(self, body: Any) -> None:
-        """Declare the statement that does all of it."""
-        self._declare(self.name, self.description, body)
+    def declare(self, fcompute: Any, scalar_params: Sequence[Any]) -> None:
+        """Declare what `fcompute` does: the whole, and a step of the reduction."""
+        bodies = self._bodies(fcompute, scalar_params)
+        may_update = isinstance(self.compute.body, Reduction)
+        if len(bodies) > 1 and (len(bodies) > 3 or not may_update):
+            raise ArgumentValueError(
+                f"intrinsic '{self.name}': it has one statement, or for a reduction two: for the "
+                f"whole and for the update; found {len(bodies)}"
+            )
+        if bodies[0] is not None:
+            self._declare(self.name, self.description, bodies[0])
+        if len(bodies) > 1:
+            self._declare(f"{self.name}_update", _without_init(self.description), bodies[-1])
 
-    def update(self, body: Any) -> None:
-        """Declare the statement that does a step of the reduction."""
-        self._declare(f"{self.name}_update", _without_init(self.description), body)
+    def _bodies(self, fcompute: Any, scalar_params: Sequence[Any]) -> Sequence[Any]:
+        """What `fcompute` does: the whole, and for a reduction perhaps the update."""
+        count = len(self.compute.input_tensors)
+        ins, outs = self.buffers[:count], self.buffers[count:]
+        if isinstance(fcompute, (Function, Script, PrimFunc)):
+            body, constants = make_body(fcompute, ins, outs)
+            if constants:
+                raise ArgumentValueError("an intrinsic cannot hold constant arrays")
+            return [None, body] if isinstance(self.compute.body, Reduction) else [body]
+        scalars = [list(scalar_params)] if self.scalars else []
+        result = fcompute(ins, outs, *scalars)
+        return cast("Sequence[Any]", result) if isinstance(result, (tuple, list)) else [result]
 
     def _declare(self, name: str, description: PrimFunc, body: Any) -> None:
         strides = stride_variables(self.buffers)
-        variables = tuple(ScalarParam(var) for var in strides)
+        variables = tuple(ScalarParam(var) for var in (*strides, *self.scalars))
         stmt = make_blocks(as_stmt(body))
         verify(PrimFunc(name, (*self.buffers, *variables), stmt), Stage.BLOCKS, "te")
         implementation = PrimFunc(name, tuple(self.buffers), stmt)
-        registry.INTRINSICS.declare(name, description, implementation, strides)
+        registry.INTRINSICS.declare(name, description, implementation, strides, self.scalars)
 
 
 def _without_init(func: PrimFunc) -> PrimFunc:

@@ -9,7 +9,7 @@ from hybridjit.intrinsics.registry import Intrinsic
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.copies import copy_beside
 from hybridjit.schedule.foreign_parts import find_scattered, pass_parts
@@ -29,8 +29,9 @@ def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
     implementation are checked like all others.
     """
     loop = the_loop(func, var)
+    matcher = Matcher(intrinsic.scalars)
     try:
-        places = Matcher().match(intrinsic.description.body, loop)
+        places = matcher.match(intrinsic.description.body, loop)
     except Mismatch as mismatch:
         raise refuse(
             func,
@@ -43,6 +44,7 @@ def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
     pairs = zip(intrinsic.implementation.buffers, intrinsic.description.buffers, strict=True)
     lies_in = {parameter: places[described] for parameter, described in pairs}
     body = copy_beside(func, pass_parts(intrinsic.implementation.body, lies_in, intrinsic))
+    body = substitute(body, matcher.numbers)
     for parameter, place in lies_in.items():
         body = reindex(body, parameter, place.buffer, place.indices)
     scattered = find_scattered(body)
