@@ -15,6 +15,7 @@ from hybridjit.ir.expr import (
     ExternCall,
     FloorDiv,
     Load,
+    Max,
     Mod,
     Node,
     Pow,
@@ -47,6 +48,8 @@ def operation_may_fail(node: Node) -> bool:
             return _rule_may_fail(CUSTOM_INTRINSICS[name].rule, node)
         case FloorDiv(_, Const(divisor)) | Mod(_, Const(divisor)):
             return divisor == 0 and not node.dtype.is_float
+        case FloorDiv(_, Max(_, Const(int(least)))) | Mod(_, Max(_, Const(int(least)))):
+            return least < 1
         case Pow(_, Const(exponent)) if node.dtype.is_integer:
             return exponent.real < 0
         case FloorDiv() | Mod() | Pow():

@@ -78,11 +78,13 @@ def check_not_passed(func: PrimFunc, buffer: Buffer, step: str) -> None:
 
 
 def check_inside(
-    func: PrimFunc, allocation: Allocate, step: str, axes: list[int] | None = None
+    func: PrimFunc, buffer: Buffer, scope: Stmt, step: str, axes: list[int] | None = None
 ) -> None:
-    """Refuse unless all indices of the buffer are proved inside of it, so that they may change."""
-    buffer = allocation.buffer
-    access = find_outside(infer_instances(func, scope_of(func, allocation)), buffer, axes)
+    """Refuse unless all indices of the buffer are proved inside of it, so that they may change.
+
+    `scope` is a statement around all that uses it.
+    """
+    access = find_outside(infer_instances(func, scope), buffer, axes)
     if access is None:
         return
     match access.node:

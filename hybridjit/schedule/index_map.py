@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ScheduleError
-from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Max, Mod, Mul, Neg, Sub, Var
+from hybridjit.ir.expr import (
+    Add,
+    Cast,
+    Const,
+    Expr,
+    FloorDiv,
+    Max,
+    Mod,
+    Mul,
+    Neg,
+    Node,
+    Sub,
+    Var,
+)
 from hybridjit.ir.printer import format_expr
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.visit import rewrite, substitute
 from hybridjit.record import record
 from hybridjit.syntax import parse_expression
 
@@ -159,11 +172,29 @@ def parse_index_map(text: str) -> IndexMap:
         raise ScheduleError(f"cannot read the index map {text!r}: {error.msg}") from None
     variables = {name: Var(name) for name in names}
     items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    outputs = tuple(_expr(item, variables, text) for item in items)
+    outputs = tuple(_expr(item, variables, f"the index map {text!r}") for item in items)
     return IndexMap(tuple(variables.values()), outputs)
 
 
-def _expr(node: ast.expr, variables: dict[str, Var], text: str) -> Expr:
+def size_text(size: Expr) -> str:
+    """What `parse_size` reads as `size`; names are of any type of integers there."""
+
+    def plain(node: Node) -> Expr | None:
+        return node.value if isinstance(node, Cast) else None
+
+    return format_expr(rewrite(size, plain))
+
+
+def parse_size(text: str, variables: Mapping[str, Expr]) -> Expr:
+    """The size that `text` says, such as "n // 2", of `variables`."""
+    try:
+        tree = parse_expression(text)
+    except SyntaxError as error:
+        raise ScheduleError(f"cannot read the size {text!r}: {error.msg}") from None
+    return _expr(tree, variables, f"the size {text!r}")
+
+
+def _expr(node: ast.expr, variables: Mapping[str, Expr], text: str) -> Expr:
     match node:
         case ast.Name(name) if name in variables:
             return variables[name]
@@ -176,6 +207,6 @@ def _expr(node: ast.expr, variables: dict[str, Var], text: str) -> Expr:
             return simplify(build(_expr(left, variables, text), _expr(right, variables, text)))
         case _:
             raise ScheduleError(
-                f"cannot read {ast.unparse(node)!r} in the index map {text!r}",
-                help="an index map has names, integers, and + - * // %",
+                f"cannot read {ast.unparse(node)!r} in {text}",
+                help=f"it has integers, + - * // %, and of names {', '.join(variables) or 'none'}",
             )

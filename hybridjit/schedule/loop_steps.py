@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.errors import ScheduleError
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Cast, Expr
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.index_map import parse_size
 from hybridjit.schedule.primitives.fission import fission
 from hybridjit.schedule.primitives.fuse import fuse
 from hybridjit.schedule.primitives.merge import merge
@@ -25,10 +29,10 @@ class LoopSteps(State):
     def split(
         self,
         loop: LoopLike,
-        factor: int | None = None,
+        factor: int | str | None = None,
         *,
-        nparts: int | None = None,
-        factors: Sequence[int | None] | None = None,
+        nparts: int | str | None = None,
+        factors: Sequence[int | str | None] | None = None,
     ) -> tuple[LoopHandle, ...]:
         """Split a loop into a nest that runs the same iterations in the same order.
 
@@ -39,13 +43,25 @@ class LoopSteps(State):
 
         `factor` is the extent of the inner loop, `nparts` that of the outer one; `factors` gives
         all of them, None for one that is as large as it must be. The guard is left out where the
-        factors divide the number of iterations.
+        factors divide the number of iterations. A factor may be a size that is known when the
+        function runs, by its name or as "n // 2"; less than 1 counts as 1.
 
         >>> outer, inner = s.split("i", factor=8)
         """
-        wanted = _factors(factor, nparts, factors)
+        wanted = [self._read_factor(each) for each in _factors(factor, nparts, factors)]
         self.func, made = split(self.func, self.find_var(loop), wanted)
         return handles(made)
+
+    def _read_factor(self, factor: int | str | None) -> int | Expr | None:
+        if not isinstance(factor, str):
+            return factor
+        numbers = [param.var for param in self.func.params if isinstance(param, ScalarParam)]
+        known: dict[str, Expr] = {
+            var.name: var if var.dtype is INT64 else Cast(INT64, var)
+            for var in (*self.func.dimensions, *numbers)
+            if var.dtype.is_integer
+        }
+        return parse_size(factor, known)
 
     @step
     def tile(
@@ -178,8 +194,8 @@ class LoopSteps(State):
 
 
 def _factors(
-    factor: int | None, nparts: int | None, factors: Sequence[int | None] | None
-) -> list[int | None]:
+    factor: int | str | None, nparts: int | str | None, factors: Sequence[int | str | None] | None
+) -> list[int | str | None]:
     given = [option for option in (factor, nparts, factors) if option is not None]
     if len(given) != 1:
         raise ScheduleError("split takes exactly one of factor=, nparts= and factors=")
@@ -188,6 +204,6 @@ def _factors(
     wanted = [None, factor] if factor is not None else [nparts, None]
     wanted = wanted if factors is None else list(factors)
     for number in wanted:
-        if number is not None:
+        if number is not None and not isinstance(number, str):
             check_int(number, "split: a factor")
     return wanted

@@ -218,7 +218,7 @@ def write_cache_of_one_output_of_two(x: Example) -> None:
 
 
 def write_cache_after_steps(x: Example) -> None:
-    x.s[x.C].split(x.axis, factor=2)
+    x.s[x.C].unroll(x.s[x.C].split(x.axis, factor=2)[1])
     x.s.cache_write(x.C, "local")
 
 
@@ -280,10 +280,6 @@ def tensorize_by_an_unknown_intrinsic(x: Example) -> None:
 def tensorize_twice(x: Example) -> None:
     x.s[x.B].tensorize(x.B.op.axis[1], "one")
     x.s[x.B].tensorize(x.B.op.axis[0], "two")
-
-
-def transform_layout_of_an_output(x: Example) -> None:
-    x.s[x.C].transform_layout("i -> i // 2, i % 2")
 
 
 def fuse_an_axis_with_itself(x: Example) -> None:

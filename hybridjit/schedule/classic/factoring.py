@@ -26,10 +26,10 @@ def factor_stage(stage: Stage, axis: Axis, factor_axis: int) -> Factoring:
     reduced = [leaf for leaf in stage.leaves if leaf.kind is AxisKind.REDUCE]
     kept = tuple(leaf for leaf in reduced if leaf.var is not axis.var)
     shaping = [step for step in stage.steps if _touches_reduced(step)]
-    values, guards = _values(shaping)
+    values, guards = values_of_axes(shaping)
     if not any(axis.var in variables(value) for value in values.values()):
         values[axis.var] = simplify(axis.var + axis.start)
-    stage.steps = [step for step in map(_without_reduced, stage.steps) if step is not None]
+    stage.steps = [step for step in map(without_reduced, stage.steps) if step is not None]
     stage.leaves = [leaf for leaf in stage.leaves if leaf.kind is not AxisKind.REDUCE]
     factor = Axis(axis.var, Const(0), extent_of(axis), AxisKind.REDUCE)
     return Factoring(factor, kept, values, tuple(guards), factor_axis)
@@ -67,7 +67,7 @@ def variables(expr: Expr) -> set[Var]:
     return {node for node in walk(expr) if isinstance(node, Var)}
 
 
-def _values(steps: Sequence[Step]) -> tuple[dict[Var, Expr], list[Expr]]:
+def values_of_axes(steps: Sequence[Step]) -> tuple[dict[Var, Expr], list[Expr]]:
     """Each axis that was split or fused, by those that are left, and where it is in its range."""
     known: dict[Var, Expr] = {}
     guards: list[Expr] = []
@@ -94,7 +94,7 @@ def _touches_reduced(step: Step) -> bool:
     return any(axis.kind is AxisKind.REDUCE for axis in step.axes)
 
 
-def _without_reduced(step: Step) -> Step | None:
+def without_reduced(step: Step) -> Step | None:
     """`step` as far as it is about axes that stay."""
     if not _touches_reduced(step):
         return step

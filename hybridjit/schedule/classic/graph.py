@@ -9,19 +9,41 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import reduce
+from typing import Protocol
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Select, Var, const
 from hybridjit.ir.visit import substitute
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.tensors.compute import find_inputs, make_outputs
 from hybridjit.tensors.inlined import Inlined
 from hybridjit.tensors.reduction import Reduction
-from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Tensor
+from hybridjit.tensors.tensor import (
+    Axis,
+    AxisKind,
+    Compute,
+    Operation,
+    Tensor,
+    TensorizedAxes,
+)
 
 Body = tuple[Scalar, ...] | Reduction
+
+
+class Layout(Protocol):
+    """The dimensions of a copy, as `relayout` finds them."""
+
+    @property
+    def leaves(self) -> tuple[Axis, ...]: ...
+    @property
+    def values(self) -> Mapping[Var, Expr]: ...
+    @property
+    def guards(self) -> tuple[Expr, ...]: ...
+    @property
+    def indices(self) -> tuple[Expr, ...]: ...
 
 
 @record(eq=False)
@@ -110,20 +132,54 @@ def _redirect(op: Operation, old: Tensor, new: Tensor) -> Operation:
 # -- cache_write -----------------------------------------------------------------------------------
 
 
-def cache_write(graph: Graph, op: Compute, scope: str) -> tuple[Graph, list[Tensor]]:
+def cache_write(
+    graph: Graph, op: Compute, scope: str, layout: Layout
+) -> tuple[Graph, list[Tensor]]:
     """Let `op` write to copies of its outputs, from which another operation takes them.
 
     C = compute(A[i] + 1)    -->    C_local = compute(A[i] + 1);  C = compute(C_local[i])
 
-    The operation that makes C keeps its axes; the one that computes keeps the reduced ones.
+    The operation that makes C keeps its axes; the one that computes keeps the reduced ones, and has
+    the dimensions of `layout`. What of these is no element of C is zero.
     """
-    axes = fresh_axes(op.axis)
-    inside = {old.var: new.var for old, new in zip(op.axis, axes, strict=True)}
-    computing = make_compute(f"{op.name}_{scope}", axes, substitute_body(op.body, inside))
-    copies = make_copies(computing, op.outputs)
-    indices = tuple(axis.var for axis in op.axis)
-    values = tuple(scalar_of(Load(copy.buffer, indices)) for copy in copies)
-    return graph.replace(computing, rebuild(op, values)), copies
+    axes = fresh_axes(layout.leaves)
+    renamed = {old.var: new.var for old, new in zip(layout.leaves, axes, strict=True)}
+    inside: dict[Var, Expr] = {axis.var: axis.var for axis in op.axis} | dict(layout.values)
+    inside = {var: substitute(value, renamed) for var, value in inside.items()}
+    guards = [substitute(guard, renamed) for guard in layout.guards]
+    body = restrict_body(substitute_body(op.body, inside), guards)
+    computing = make_compute(f"{op.name}_{scope}", axes, body)
+    computing = dataclasses.replace(computing, intrinsic=_renamed_intrinsic(op, renamed))
+    copies = make_copies(computing, op.outputs, tuple(axis.stop for axis in axes))
+    values = tuple(scalar_of(Load(copy.buffer, layout.indices)) for copy in copies)
+    copying = dataclasses.replace(rebuild(op, values), intrinsic=None, outputs=op.outputs)
+    return graph.replace(computing, copying), copies
+
+
+def _renamed_intrinsic(op: Compute, renamed: Mapping[Var, Var]) -> TensorizedAxes | None:
+    if op.intrinsic is None:
+        return None
+    axes = (
+        Axis(renamed.get(axis.var, axis.var), axis.start, axis.stop, axis.kind)
+        for axis in op.intrinsic.axes
+    )
+    return TensorizedAxes(op.intrinsic.name, tuple(axes))
+
+
+def restrict_body(body: Body, guards: Sequence[Expr]) -> Body:
+    """A body that is zero, or what a reduction starts with, where the guards do not hold."""
+    if not guards:
+        return body
+    guard = reduce(And, guards)
+    if not isinstance(body, Reduction):
+        return tuple(
+            Scalar(Select(guard, scalar.expr, const(0, scalar.type.dtype)), scalar.type)
+            for scalar in body
+        )
+    where = guard if body.where is None else And(guard, body.where)
+    starts = zip(body.init, body.identity, strict=True)
+    init = tuple(first if first == none else Select(guard, first, none) for first, none in starts)
+    return dataclasses.replace(body, where=where, init=init)
 
 
 # -- arguments that are inlined --------------------------------------------------------------------
@@ -188,6 +244,9 @@ def substitute_body(
         sources=tuple(map(changed, body.sources)),
         where=None if body.where is None else changed(body.where),
         init=tuple(map(changed, body.init)),
+        axes=tuple(
+            Axis(axis.var, changed(axis.start), changed(axis.stop), axis.kind) for axis in body.axes
+        ),
     )
 
 

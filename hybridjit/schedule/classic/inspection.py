@@ -41,6 +41,17 @@ class Inline:
     """A stage is computed wherever it is read."""
 
 
+def attach_type_of(attached: At | Inline | None) -> AttachType:
+    """Where something that is attached so is computed."""
+    match attached:
+        case None:
+            return AttachType.GROUP_ROOT
+        case Inline():
+            return AttachType.INLINE
+        case At():
+            return AttachType.SCOPE
+
+
 class Inspection:
     """The part of a stage that is asked."""
 
@@ -57,7 +68,7 @@ class Inspection:
     @property
     def all_iter_vars(self) -> tuple[Axis, ...]:
         """Every axis that there is or was: those of the operation, and those that steps made."""
-        made = [axis for step in self.relations for axis in _made_by(step)]
+        made = [axis for step in self.relations for axis in made_by(step)]
         known = {axis.var for axis in made}
         first = [axis for step in self.relations for axis in _taken_by(step)]
         old = [axis for axis in (*first, *self.leaves) if axis.var not in known]
@@ -71,13 +82,7 @@ class Inspection:
     @property
     def attach_type(self) -> AttachType:
         """Where it is computed: by itself, wherever it is read, or in an axis of another stage."""
-        match self.attached:
-            case None:
-                return AttachType.GROUP_ROOT
-            case Inline():
-                return AttachType.INLINE
-            case At():
-                return AttachType.SCOPE
+        return attach_type_of(self.attached)
 
     @property
     def attach_ivar(self) -> Axis | None:
@@ -101,8 +106,15 @@ class Inspection:
         return scopes[-1] if scopes else ""
 
 
-def _made_by(step: Split | Fuse) -> Sequence[Axis]:
-    return (step.outer, step.inner) if isinstance(step, Split) else (step.fused,)
+def made_by(step: Step) -> Sequence[Axis]:
+    """The axes that a step makes."""
+    match step:
+        case Split(_, outer, inner):
+            return outer, inner
+        case Fuse(_, fused):
+            return (fused,)
+        case _:
+            return ()
 
 
 def _taken_by(step: Split | Fuse) -> Sequence[Axis]:

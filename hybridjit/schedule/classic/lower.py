@@ -30,6 +30,7 @@ from hybridjit.schedule.classic.steps import (
     Place,
     RollingBuffer,
     Split,
+    TransformLayout,
 )
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
@@ -61,7 +62,7 @@ def lower_classic(classic: Recorded, args: Sequence[Any], name: str | None = Non
     graph, apart = _compute_arguments_apart(classic.graph, stages, tensors)
     program = create_program(args, name or MAIN, graph.order(tensors))
     func = dataclasses.replace(program.func, fastmath=classic.fastmath)
-    schedule = Schedule(func)
+    schedule = Schedule(_lay_out_arguments(func, classic.stages))
     _check_attachments(stages)
     _check_buffers(stages)
     places = {stage: _find_place(schedule, program, stage, graph) for stage in stages}
@@ -79,7 +80,18 @@ def lower_classic(classic: Recorded, args: Sequence[Any], name: str | None = Non
 def as_written(classic: Recorded, args: Sequence[Any], name: str | None = None) -> PrimFunc:
     """The function without the schedule."""
     func = create_prim_func(args, name or MAIN)
-    return dataclasses.replace(func, fastmath=classic.fastmath)
+    func = dataclasses.replace(func, fastmath=classic.fastmath)
+    return _lay_out_arguments(func, classic.stages)
+
+
+def _lay_out_arguments(func: PrimFunc, stages: Sequence[Stage]) -> PrimFunc:
+    """`func` whose arguments have the layouts that their stages say."""
+    for stage in stages:
+        for step in stage.steps:
+            if isinstance(step, TransformLayout):
+                for tensor in stage.op.outputs:
+                    func = step.take_on_argument(func, tensor)
+    return func
 
 
 def check_outputs(classic: Recorded, args: Sequence[Any]) -> None:

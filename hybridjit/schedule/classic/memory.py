@@ -14,8 +14,9 @@ from hybridjit.schedule.classic.steps import (
     StorageAlign,
     TransformLayout,
 )
-from hybridjit.schedule.index_map import IndexFunction
-from hybridjit.tensors.tensor import Axis, Compute, Operation, Placeholder
+from hybridjit.schedule.classic.waiting import Waiting, find_layout_axes
+from hybridjit.schedule.index_map import IndexFunction, parse_index_map, text_of
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Placeholder
 
 
 class MemorySteps:
@@ -23,6 +24,7 @@ class MemorySteps:
 
     op: Operation
     steps: list[Step]
+    waiting: Waiting | None
     is_output: bool
 
     @api_edge
@@ -69,13 +71,22 @@ class MemorySteps:
         self.steps.append(RollingBuffer())
 
     @api_edge
-    def transform_layout(self, mapping_function: str | IndexFunction) -> None:
-        """Keep the elements of the stage in another order; its axes stay what they are.
+    def transform_layout(self, mapping_function: str | IndexFunction) -> tuple[Axis, ...]:
+        """Keep the elements of the stage in another order. An argument is passed in that order.
 
-        >>> s[B].transform_layout(lambda i, j: (j, i))
+        Gives axes that run over the elements as they lie. The stage has them as soon as one of them
+        is named; until then its axes stay what they are. A map that does more than to split and
+        reorder gives none, nor does a stage whose axes were split, fused or reordered before.
+
+        >>> jo, ii, ji = s[B].transform_layout(lambda i, j: (j // 4, i, j % 4))
         """
-        self._check_scratch("transform_layout")
+        index_map = parse_index_map(text_of(mapping_function))
         self.steps.append(TransformLayout(mapping_function))
+        found = find_layout_axes(index_map, self.op, self.steps)
+        if found is None:
+            return ()
+        self.waiting = found
+        return tuple(axis for axis in found.leaves if axis.kind is not AxisKind.REDUCE)
 
     def _check_scratch(self, step: str) -> None:
         if self.is_output or isinstance(self.op, Placeholder):

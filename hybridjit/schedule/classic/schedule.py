@@ -21,7 +21,9 @@ from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic.factoring import factor_stage
 from hybridjit.schedule.classic.graph import Graph, cache_read, cache_write, is_among
+from hybridjit.schedule.classic.group import Group, make_group
 from hybridjit.schedule.classic.lower import lower_classic
+from hybridjit.schedule.classic.relayout import take_layout
 from hybridjit.schedule.classic.rfactor import rfactor
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import SetScope
@@ -135,8 +137,9 @@ class ClassicSchedule:
     def cache_write(self, tensor: Any, scope: str) -> Any:
         """Let a stage write to a copy, from which the tensor is taken; gives the copy.
 
-        The axes of the stage stay those of the tensor; the copy has axes of its own, and the
-        reduced ones. All outputs of one operation together give a list of copies.
+        The axes of the stage are those of the tensor, without steps. The copy has axes of its own,
+        and the reduced ones; where those of the stage were split, fused or reordered before, they
+        are the dimensions of the copy. All outputs of one operation together give a list of copies.
 
         >>> CL = s.cache_write(C, "local")
         """
@@ -144,8 +147,7 @@ class ClassicSchedule:
         tensors = list(cast("Sequence[Tensor]", tensor)) if several else [cast("Tensor", tensor)]
         stage = self._find(tensors[0])
         op = _check_cache_write(stage, tensors)
-        self.graph, copies = cache_write(self.graph, op, scope)
-        stage.leaves = list(op.axis)
+        self.graph, copies = cache_write(self.graph, op, scope, take_layout(stage, op))
         self._update()
         self._find(copies[0]).steps.append(SetScope(scope))
         return copies if several else copies[0]
@@ -201,6 +203,8 @@ class ClassicSchedule:
     ) -> Group:
         """The stages between `inputs` and `outputs`, to be placed together.
 
+        A group lies in another one, or beside it: `group.group`, and `s[C].group` of a stage.
+
         >>> s.create_group(D, A).compute_at(s[E], xo)
         """
         last = [self._find(item) for item in _listed(outputs)]
@@ -215,7 +219,7 @@ class ClassicSchedule:
                 help="name what the stages give first, then what they are computed from: "
                 "s.create_group(outputs, inputs)",
             )
-        return Group(found)
+        return make_group(found)
 
     def _is_between(self, stage: Stage, first: Sequence[Stage], last: Sequence[Stage]) -> bool:
         above = Graph(tuple(stage.op.outputs), self.graph.makers).order()
@@ -238,25 +242,6 @@ class ClassicSchedule:
     def __repr__(self) -> str:
         names = ", ".join(stage.op.name for stage in self.stages)
         return f"schedule of tensors: {names}"
-
-
-class Group:
-    """Stages that are placed together."""
-
-    def __init__(self, stages: Sequence[Stage]) -> None:
-        self.stages = tuple(stages)
-
-    @api_edge
-    def compute_at(self, parent: Stage, scope: Axis) -> None:
-        """Compute all of them in an axis of another stage."""
-        for stage in self.stages:
-            stage.compute_at(parent, scope)
-
-    @api_edge
-    def compute_root(self) -> None:
-        """Compute all of them by themselves."""
-        for stage in self.stages:
-            stage.compute_root()
 
 
 def _names(stages: Sequence[Stage]) -> str:
@@ -308,11 +293,6 @@ def _check_cache_write(stage: Stage, tensors: Sequence[Tensor]) -> Compute:
         raise ScheduleError(
             f"cache_write: '{op.name}' has {op.num_outputs} outputs, and {len(tensors)} are given",
             help="give them all, as a list",
-        )
-    if stage.steps:
-        raise ScheduleError(
-            f"cache_write: stage '{op.name}' has steps already, and its axes would change",
-            help="call cache_write first",
         )
     return op
 

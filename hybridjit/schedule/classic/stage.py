@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
@@ -28,7 +30,9 @@ from hybridjit.schedule.classic.steps import (
     Step,
     Tensorize,
 )
+from hybridjit.schedule.classic.waiting import Waiting, is_shaping, split_axis
 from hybridjit.schedule.primitives.annotate import Hint
+from hybridjit.tensors.expression import Expression
 from hybridjit.tensors.inlined import Inlined
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.tensor import (
@@ -39,6 +43,7 @@ from hybridjit.tensors.tensor import (
     Placeholder,
     Tensor,
     TensorizedAxes,
+    index_expr,
 )
 
 KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
@@ -47,7 +52,8 @@ KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
 class Stage(MemorySteps, Inspection, AbsentSteps):
     """One operation of a schedule: the axes that its loops will run over, and its steps.
 
-    `scan` is the scan that the operation is a step of, if it is one.
+    `scan` is the scan that the operation is a step of, if it is one. `waiting` are steps
+    that it takes if one of their axes is named.
     """
 
     def __init__(self, op: Operation, scan: Scan | None = None) -> None:
@@ -59,10 +65,12 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
             time = scan.times[op]
             self.leaves = [axis for k, axis in enumerate(self.leaves) if k != time]
         self.steps: list[Step] = []
+        self.waiting: Waiting | None = None
         if isinstance(op, Compute) and op.intrinsic is not None:
             self._tensorize_body(op.intrinsic)
         self.attached: At | Inline | None = None
         self.is_output = False
+        self.group: Any = None  # of group.py
 
     def _tensorize_body(self, intrinsic: TensorizedAxes) -> None:
         """Run the intrinsic that was called in the body, inside of all other axes."""
@@ -82,13 +90,14 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
     def split(
         self,
         parent: Axis,
-        factor: int | None = None,
-        nparts: int | None = None,
+        factor: Any = None,
+        nparts: Any = None,
         disable_predication: bool = False,
     ) -> tuple[Axis, Axis]:
         """Split an axis in two: `factor` is the extent of the inner one, `nparts` of the outer.
 
-        Iterations that are not there never run, whatever `disable_predication` says.
+        Either is a number, or an expression of te.vars and sizes of tensors: less than 1 counts as
+        1 then. Iterations that are not there never run, whatever `disable_predication` says.
 
         >>> outer, inner = s[C].split(C.op.axis[0], factor=32)
         """
@@ -100,16 +109,13 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
                 if factor is not None
                 else f"split of axis '{parent.name}': give factor or nparts"
             )
-        given = _check_number(factor if nparts is None else nparts, f"split of '{parent.name}'")
-        extent = extent_of(parent)
-        rest = simplify((extent + (given - 1)) // given)
-        sizes = (rest, Const(given)) if nparts is None else (Const(given), rest)
-        outer, inner = (
-            Axis(Var(f"{parent.name}_{k}"), Const(0), size, parent.kind)
-            for k, size in enumerate(sizes)
+        what = f"split of '{parent.name}'"
+        size, parts = (
+            None if given is None else _read_factor(given, what) for given in (factor, nparts)
         )
+        outer, inner = split_axis(parent, size, parts)
         self.leaves[place : place + 1] = [outer, inner]
-        self.steps.append(Split(parent, outer, inner, factor, nparts))
+        self.steps.append(Split(parent, outer, inner, size, parts))
         return outer, inner
 
     @api_edge
@@ -131,7 +137,7 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
 
         >>> both = s[C].fuse(*C.op.axis)
         """
-        places = [self.find(axis, "fuse") for axis in axes]
+        places = self._find_all(axes, "fuse")
         if len(set(places)) < len(places):
             raise ScheduleError(f"fuse: an axis is given twice: {quoted(axes)}")
         if len(places) == 2 and places[0] == places[1] + 1:
@@ -156,7 +162,7 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
 
         >>> s[C].reorder(xo, yo, k, xi, yi)
         """
-        places = [self.find(axis, "reorder") for axis in axes]
+        places = self._find_all(axes, "reorder")
         if len(set(places)) < len(places):
             raise ScheduleError(f"reorder: an axis is given twice: {quoted(axes)}")
         for place, axis in zip(sorted(places), axes, strict=True):
@@ -318,6 +324,7 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
         """The place of an axis among those of the stage."""
         if not isinstance(axis, Axis):
             raise ScheduleError(f"{step}: expected an axis of '{self.op.name}', got {axis!r}")
+        self._take_waiting(axis)
         for place, leaf in enumerate(self.leaves):
             if leaf.var is axis.var:
                 self._check_kind(axis, step)
@@ -328,6 +335,21 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
             if self.leaves
             else f"'{self.op.name}' has no axes",
         )
+
+    def _find_all(self, axes: Sequence[object], step: str) -> list[int]:
+        for axis in axes:
+            self._take_waiting(axis)
+        return [self.find(axis, step) for axis in axes]
+
+    def _take_waiting(self, axis: object) -> None:
+        waiting = self.waiting
+        if waiting is None or not isinstance(axis, Axis) or not waiting.made(axis):
+            return
+        if any(map(is_shaping, self.steps)):
+            return
+        self.steps = [*waiting.steps, *self.steps]
+        self.leaves = list(waiting.leaves)
+        self.waiting = None
 
     def _check_kind(self, axis: Axis, step: str) -> None:
         if step not in ("split", "fuse"):
@@ -351,6 +373,8 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
         time = None if self.scan is None else self.scan.times.get(cast("Compute", self.op))
         if self.scan is not None and time is not None and axes_of(self.op)[time].var is axis.var:
             return f"runs over the steps of the scan '{self.scan.name}', and belongs to its stage"
+        if self.waiting is not None and self.waiting.made(axis):
+            return "was made before, and other axes have been made since"
         if any(leaf.name == axis.name for leaf in self.leaves):
             return f"is none of stage '{self.op.name}', which has another one of that name"
         return f"does not belong to stage '{self.op.name}'"
@@ -390,7 +414,16 @@ def _check_kind(value: object, kind: type, expected: str) -> None:
         raise ScheduleError(f"{expected}, got {value!r}")
 
 
+def _read_factor(value: object, what: str) -> int | Expr:
+    """A factor: a number, or an expression that is known when the function runs."""
+    if not isinstance(value, Expression):
+        return _check_number(value, what)
+    expr = simplify(index_expr(value))
+    return _check_number(expr.value, what) if isinstance(expr, Const) else expr
+
+
 def _check_number(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_number or int(cast("int", value)) < 1:
         raise ScheduleError(f"{what}: expected an integer of at least 1, got {value!r}")
-    return value
+    return int(cast("int", value))

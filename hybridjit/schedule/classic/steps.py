@@ -12,14 +12,17 @@ from typing import ClassVar
 
 from hybridjit.errors import ScheduleError
 from hybridjit.intrinsics.registry import choose_part
-from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.expr import Buffer, Expr, Var
+from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import IterKind, Store
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
+from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.handles import LoopHandle
-from hybridjit.schedule.index_map import IndexFunction
+from hybridjit.schedule.index_map import IndexFunction, parse_index_map, size_text, text_of
 from hybridjit.schedule.primitives.annotate import Hint
+from hybridjit.schedule.primitives.transform_layout import transform_argument
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.stages import allocated_in
@@ -106,11 +109,14 @@ class Place:
 
     def find_name(self, tensor: Tensor) -> str | None:
         """What the array of a tensor prints as, whatever its layout has become by now."""
-        made = tensor.buffer
-        for text, found in name_buffers(self.schedule.func).items():
-            if isinstance(found, TensorBuffer) and (found.op, found.place) == (made.op, made.place):
-                return text
-        return None
+        named = name_buffers(self.schedule.func).items()
+        return next((text for text, found in named if is_buffer_of(found, tensor)), None)
+
+
+def is_buffer_of(found: object, tensor: Tensor) -> bool:
+    """Whether `found` is the array of a tensor, in whatever layout."""
+    made = tensor.buffer
+    return isinstance(found, TensorBuffer) and (found.op, found.place) == (made.op, made.place)
 
 
 @record(eq=False)
@@ -139,15 +145,19 @@ class Split(Step):
     axis: Axis
     outer: Axis
     inner: Axis
-    factor: int | None
-    nparts: int | None
+    factor: int | Expr | None
+    nparts: int | Expr | None
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         return (self.axis,)
 
     def take(self, place: Place) -> None:
-        made = place.schedule.split(place.loop(self.axis), self.factor, nparts=self.nparts)
+        factor, nparts = (
+            size_text(given) if isinstance(given, Expr) else given
+            for given in (self.factor, self.nparts)
+        )
+        made = place.schedule.split(place.loop(self.axis), factor, nparts=nparts)
         place.replace(self.axes, (self.outer, self.inner), made)
 
 
@@ -237,14 +247,23 @@ class RollingBuffer(Step):
 
 @record(eq=False)
 class TransformLayout(Step):
-    """Another order of the elements."""
+    """Another order of the elements; arguments are given theirs before all other steps."""
 
     phase = Phase.MEMORY
     index_map: str | IndexFunction
 
     def take(self, place: Place) -> None:
         for name in place.buffers():
-            place.schedule.transform_layout(name, self.index_map)
+            if find_buffer(place.schedule.func, name) not in place.schedule.func.params:
+                place.schedule.transform_layout(name, self.index_map)
+
+    def take_on_argument(self, func: PrimFunc, tensor: Tensor) -> PrimFunc:
+        """`func` that takes `tensor` in this layout, if it takes it."""
+        for param in func.params:
+            if is_buffer_of(param, tensor):
+                assert isinstance(param, Buffer)
+                return transform_argument(func, param, parse_index_map(text_of(self.index_map)))
+        return func
 
 
 # -- hardware --------------------------------------------------------------------------------------

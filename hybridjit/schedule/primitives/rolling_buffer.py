@@ -29,7 +29,7 @@ def rolling_buffer(func: PrimFunc, buffer: Buffer, axis: int | None = None) -> P
     Without an axis, the first one along which that makes the buffer smaller.
     """
     allocation = the_scratch_array(func, buffer, "rolling_buffer")
-    check_inside(func, allocation, "rolling_buffer")
+    check_inside(func, buffer, scope_of(func, allocation), "rolling_buffer")
     axis, window = _find_fold(func, allocation, axis)
 
     def move(indices: Indices) -> Indices:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Var
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Max, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.hints import part_of
@@ -24,10 +24,11 @@ from hybridjit.schedule.program import (
 )
 from hybridjit.schedule.refusal import refuse
 
+Factor = int | Expr | None
+"""How many iterations a loop gets: a number, a size of the run, or None: as many as needed."""
 
-def split(
-    func: PrimFunc, var: Var, factors: Sequence[int | None]
-) -> tuple[PrimFunc, tuple[Var, ...]]:
+
+def split(func: PrimFunc, var: Var, factors: Sequence[Factor]) -> tuple[PrimFunc, tuple[Var, ...]]:
     """Split the loop over `var` into one loop for each factor; at most one of them is open.
 
         for i in range(n):            for i_0 in range(ceil_div(n, 8)):
@@ -36,14 +37,15 @@ def split(
                                                   body(i_0 * 8 + i_1)
 
     The open factor (None) is as large as it must be. A guard stands where the factors do not
-    divide the number of iterations; lowering takes it out of the hot part.
+    divide the number of iterations; lowering takes it out of the hot part. A factor that is known
+    when the function runs counts as 1 if it is less: all iterations run, whatever it is.
     """
     check_split(func, var, factors)
     return make_split(func, var, factors)
 
 
 def make_split(
-    func: PrimFunc, var: Var, factors: Sequence[int | None]
+    func: PrimFunc, var: Var, factors: Sequence[Factor]
 ) -> tuple[PrimFunc, tuple[Var, ...]]:
     """`func` with a nest in the place of a loop, and the variables of the nest."""
     loop = the_loop(func, var)
@@ -64,7 +66,7 @@ def make_split(
     return replace_stmt(func, loop, body), loops
 
 
-def check_split(func: PrimFunc, var: Var, factors: Sequence[int | None]) -> None:
+def check_split(func: PrimFunc, var: Var, factors: Sequence[Factor]) -> None:
     """Refuse factors that say nothing, and loops that do not run all of their iterations."""
     loop = the_loop(func, var)
     _check_factors(func, loop, factors)
@@ -72,25 +74,28 @@ def check_split(func: PrimFunc, var: Var, factors: Sequence[int | None]) -> None
     _check_reach(func, loop, factors, trip_count(func, loop))
 
 
-def _check_factors(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
+def _check_factors(func: PrimFunc, loop: For, factors: Sequence[Factor]) -> None:
     if not factors:
         raise refuse(func, f"split of loop '{loop.var.name}' needs at least one factor", [loop])
     if sum(factor is None for factor in factors) > 1:
         raise refuse(func, f"split of loop '{loop.var.name}': only one factor may be None", [loop])
-    if any(factor is not None and factor < 1 for factor in factors):
+    if any(isinstance(factor, int) and factor < 1 for factor in factors):
         raise refuse(
             func,
-            f"split of loop '{loop.var.name}': factors must be at least 1, got "
-            f"{', '.join(map(str, factors))}",
+            f"split of loop '{loop.var.name}': factors must be at least 1, got {_listed(factors)}",
             [loop],
         )
-    if math.prod(factor or 1 for factor in factors) > MAX_EXTENT:
+    if math.prod(factor for factor in factors if isinstance(factor, int)) > MAX_EXTENT:
         raise refuse(
             func,
             f"split of loop '{loop.var.name}': the product of the factors is more than "
-            f"{MAX_EXTENT}, got {', '.join(map(str, factors))}",
+            f"{MAX_EXTENT}, got {_listed(factors)}",
             [loop],
         )
+
+
+def _listed(factors: Sequence[Factor]) -> str:
+    return ", ".join(format_expr(item) if isinstance(item, Expr) else str(item) for item in factors)
 
 
 def _check_loop(func: PrimFunc, loop: For) -> None:
@@ -113,28 +118,37 @@ def _check_loop(func: PrimFunc, loop: For) -> None:
         )
 
 
-def _check_reach(func: PrimFunc, loop: For, factors: Sequence[int | None], trips: Expr) -> None:
+def _check_reach(func: PrimFunc, loop: For, factors: Sequence[Factor], trips: Expr) -> None:
     """Without an open factor the new loops must run at least as many iterations as the old."""
-    if None in factors:
+    if any(factor is None for factor in factors):
         return
-    reach = math.prod(factor for factor in factors if factor is not None)
-    if not isinstance(trips, Const) or reach < int(trips.value.real):
+    known = [factor for factor in factors if isinstance(factor, int)]
+    reach = math.prod(known)
+    are_known = len(known) == len(factors)
+    if not are_known or not isinstance(trips, Const) or reach < int(trips.value.real):
+        runs = f"{reach} iterations" if are_known else "as many as they say"
         raise refuse(
             func,
-            f"factors {list(factors)} run {reach} iterations, loop '{loop.var.name}' runs "
+            f"factors [{_listed(factors)}] run {runs}, loop '{loop.var.name}' runs "
             f"{format_expr(trips)}",
             [loop],
             help="leave one factor open: give None for it",
         )
 
 
-def _extents(factors: Sequence[int | None], trips: Expr) -> list[Expr]:
+def _extents(factors: Sequence[Factor], trips: Expr) -> list[Expr]:
     """The factors, with the open one filled in."""
-    product = 1
-    for factor in factors:
-        product *= 1 if factor is None else factor
-    rest = simplify(FloorDiv(trips + (product - 1), Const(product)))
-    return [rest if factor is None else Const(factor) for factor in factors]
+    sizes = [factor if factor is None else extent_of_factor(factor) for factor in factors]
+    product: Expr = Const(1)
+    for size in sizes:
+        product = product if size is None else simplify(product * size)
+    rest = simplify(FloorDiv(trips + (product - 1), product))
+    return [rest if size is None else size for size in sizes]
+
+
+def extent_of_factor(factor: int | Expr) -> Expr:
+    """How many iterations a loop of that factor has."""
+    return Const(factor) if isinstance(factor, int) else simplify(Max(factor, Const(1)))
 
 
 def _position(loops: Sequence[Var], extents: Sequence[Expr]) -> Expr:

@@ -10,6 +10,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.buffers import (
     check_inside,
     replace_buffer,
+    scope_of,
     the_scratch_array,
 )
 from hybridjit.schedule.refusal import refuse
@@ -32,7 +33,8 @@ def check_storage_align(func: PrimFunc, buffer: Buffer, axis: int, factor: int) 
     """Refuse what is no axis with a stride, and indices that may count from the end of the next."""
     allocation = the_scratch_array(func, buffer, "storage_align")
     _check_axis(func, buffer, axis, factor)
-    check_inside(func, allocation, "storage_align", [axis % buffer.ndim + 1])
+    scope = scope_of(func, allocation)
+    check_inside(func, buffer, scope, "storage_align", [axis % buffer.ndim + 1])
 
 
 def make_storage_align(

@@ -1,4 +1,4 @@
-"""transform_layout: keep the elements of a scratch buffer in another order."""
+"""transform_layout: keep the elements of a buffer in another order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.schedule.buffers import check_inside, the_scratch_array
+from hybridjit.schedule.buffers import (
+    check_inside,
+    check_not_passed,
+    scope_of,
+    the_scratch_array,
+)
 from hybridjit.schedule.index_map import IndexMap
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
@@ -31,7 +36,32 @@ def check_transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) 
     """Refuse a map that gives two elements one place, and indices that may count from the end."""
     allocation = the_scratch_array(func, buffer, "transform_layout")
     _check_map(func, buffer, index_map)
-    check_inside(func, allocation, "transform_layout")
+    check_inside(func, buffer, scope_of(func, allocation), "transform_layout")
+
+
+def transform_argument(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> PrimFunc:
+    """`func` whose argument `buffer` has its elements in other places: callers pass it so.
+
+        def f(c: float32[64, "n"], ...)            def f(c: float32[16, "n", 4], ...)
+            c[i, j] = a[i, j]               -->        c[i // 4, j, i % 4] = a[i, j]
+
+    No step of a schedule, which keeps what a function takes. Padding is neither read nor written.
+    """
+    check_not_passed(func, buffer, "transform_layout")
+    _check_map(func, buffer, index_map)
+    check_inside(func, buffer, func.body, "transform_layout")
+    made = dataclasses.replace(buffer, shape=index_map.shape_of_image(buffer.shape))
+    params = tuple(made if param is buffer else param for param in func.params)
+    body = reindex(func.body, buffer, made, index_map.apply)
+    changed = dataclasses.replace(func, params=params, body=body)
+    for size in func.dimensions:
+        if size not in changed.dimensions:
+            raise refuse(
+                func,
+                f"transform_layout: after '{index_map}' no argument has the size '{size.name}'",
+                help=f"pass '{size.name}', or another tensor that has it, as an argument, too",
+            )
+    return changed
 
 
 def make_transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> PrimFunc:
