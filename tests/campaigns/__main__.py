@@ -21,6 +21,7 @@ CAMPAIGNS = {
     "schedules": "tests.nests.campaign",
     "arrays": "tests.arrays.campaign",
     "graphs": "tests.graphs.campaign",
+    "operators": "tests.operators.campaign",
     "ufuncs": "tests.ufuncs.campaign",
     "bounds": "tests.torture.campaign",
     "brought": "tests.brought.campaign",

@@ -25,7 +25,7 @@ from tests.graphs.foreign import (
     script_total,
 )
 from tests.graphs.made import Array, Made, evaluate_all
-from tests.graphs.operators import operator_along_an_axis, operator_of_elements
+from tests.graphs.operators import operator
 from tests.graphs.reductions import (
     matmul,
     reduce,
@@ -91,9 +91,10 @@ MAKERS: tuple[Maker, ...] = (
     extern,
     extern_script,
     extern_by_hand,
-    operator_of_elements,
-    operator_along_an_axis,
-    operator_along_an_axis,
+    operator,
+    operator,
+    operator,
+    operator,
 )
 
 

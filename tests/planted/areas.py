@@ -15,6 +15,7 @@ from tests.planted import (
     llvm,
     names,
     native,
+    operators,
     optimizer,
     outputs,
     parallel,
@@ -47,6 +48,7 @@ AREAS: dict[str, Sequence[Bug]] = {
     "sums": sums.BUGS,
     "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
     "te": te.BUGS,
+    "operators": operators.BUGS,
     "tuning": tuning.BUGS,
 }
 
