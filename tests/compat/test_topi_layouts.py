@@ -8,7 +8,9 @@ import numpy
 import pytest
 
 from hybridjit import stdlib as hs
+from hybridjit import te
 from hybridjit.compat.tvm import topi as names
+from hybridjit.errors import ArgumentValueError
 from tests.support.operator_rows import compare
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
@@ -95,6 +97,10 @@ CALLS: dict[str, Any] = {
     "resize2d": (lambda: topi.image.resize2d(IMAGES, [0.0] * 4, (12, 5), "NCHW", "nearest_neighbor",
                                              "asymmetric"), IMAGES.repeat(2, 2)),
     "upsampling": (lambda: nn.upsampling(last(IMAGES), 1, 2, "NHWC"), last(IMAGES.repeat(2, 3))),
+    "upsampling_to_a_shape": (
+        lambda: nn.upsampling(IMAGES, 1.2, 2, output_shape=IMAGES.repeat(2, 3).shape),
+        IMAGES.repeat(2, 3),
+    ),
     "upsampling3d": (
         lambda: nn.upsampling3d(DEEP, 2, 1, 1, coordinate_transformation_mode="asymmetric"),
         DEEP.repeat(2, 2)),
@@ -159,3 +165,11 @@ def test_layouts_that_are_not_here() -> None:
         nn.conv2d(IMAGES, FILTERS, 1, 0, 1, "NCHW", "HWIO")
     with pytest.raises(ValueError, match="padding is 'VALID', 'SAME' or numbers"):
         nn.conv2d_nchw(IMAGES, FILTERS, 1, "FULL", 1)
+
+
+def test_sizes_of_the_run_are_scaled_by_whole_numbers() -> None:
+    n = te.var("n")
+    images = te.placeholder((1, 2, n, n), name="X")
+    assert str(nn.upsampling(images, 2, 3).shape[3]) == "te expression n * 3"
+    with pytest.raises(ArgumentValueError, match=r"cannot be scaled by 1\.5"):
+        nn.upsampling(images, 1.5, 1)

@@ -251,10 +251,7 @@ def upsampling(
     output_shape: Any = None,
 ) -> Any:
     """Scales apart, and other names of methods."""
-    places = (2, 3) if layout == "NCHW" else (1, 2)
-    size = [
-        _scaled(data.shape[p], scale) for p, scale in zip(places, (scale_h, scale_w), strict=True)
-    ]
+    size = _scaled_sizes(data, layout, (scale_h, scale_w), output_shape)
     how = "align_corners" if align_corners else "asymmetric"
     return resize(2, data, None, size, layout, method, how)
 
@@ -270,14 +267,30 @@ def upsampling3d(
     output_shape: Any = None,
 ) -> Any:
     """Scales apart, and other names of methods."""
-    places = (2, 3, 4) if layout == "NCDHW" else (1, 2, 3)
-    scales = (scale_d, scale_h, scale_w)
-    size = [_scaled(data.shape[p], scale) for p, scale in zip(places, scales, strict=True)]
+    size = _scaled_sizes(data, layout, (scale_d, scale_h, scale_w), output_shape)
     return resize(3, data, None, size, layout, method, coordinate_transformation_mode)
 
 
+def _scaled_sizes(data: Any, layout: str, scales: Sequence[Any], shape: Any) -> list[Any]:
+    """The sizes of an image after it is scaled, one for each of the last letters of DHW.
+
+    `shape` is that of the whole result, if it is given.
+    """
+    places = [layout.index(letter) for letter in "DHW"[-len(scales) :]]
+    if shape is not None:
+        return [shape[place] for place in places]
+    return [_scaled(data.shape[p], scale) for p, scale in zip(places, scales, strict=True)]
+
+
 def _scaled(size: Any, scale: Any) -> Any:
-    return round(size * scale) if isinstance(size, int) else size * int(scale)
+    if isinstance(size, int):
+        return round(size * scale)
+    if scale != int(scale):
+        raise ArgumentValueError(
+            f"a size that is known when the function runs cannot be scaled by {scale}",
+            help="give output_shape=",
+        )
+    return size * int(scale)
 
 
 def dilation2d(
