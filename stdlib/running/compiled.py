@@ -120,12 +120,15 @@ def compile_operator(
 ) -> Compiled:
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
-    made = _as_tuple(define(_stand_ins(operands, shapes)))
-    views, result_view = shapes, made[0].shape
-    if recipe.elementwise and _is_in_c_order(operands):
-        views, result_view = coalesce(shapes, result_view)
-    stand_ins = _stand_ins(operands, views)
+    stand_ins = _stand_ins(operands, shapes)
     graph = define(stand_ins)
+    shape = _as_tuple(graph)[0].shape
+    views, result_view = shapes, shape
+    if recipe.elementwise and _is_in_c_order(operands):
+        views, result_view = coalesce(shapes, shape)
+        if views != shapes:
+            stand_ins = _stand_ins(operands, views)
+            graph = define(stand_ins)
     func = _returning(create_prim_func([*stand_ins.values(), *_as_tuple(graph)], name), graph)
     func = dataclasses.replace(func, fastmath=recipe.fastmath)
     code, opened = _build(func, recipe, make)
@@ -134,7 +137,6 @@ def compile_operator(
         for place, (view, operand) in enumerate(zip(views, operands, strict=True))
         if not operand.is_number and view != shapes[place]
     )
-    shape = made[0].shape
     return Compiled(code, opened, changed, None if result_view == shape else shape)
 
 

@@ -17,8 +17,9 @@ from hybridjit.scalars.builtins import const_range
 
 np: Any = numpy
 Array = Any
-# Lengths with a larger prime factor are transformed by convolution.
-LARGEST_RADIX = 31
+# Lengths with a prime factor beyond 31 are transformed by convolution. This is the product of the
+# others; a divisor of its 64th power has no others.
+RADICES = 2 * 3 * 5 * 7 * 11 * 13 * 17 * 19 * 23 * 29 * 31
 # The steps of transforms.
 PLAIN, CHIRP, THERE, BACK = 0, 1, 2, 3
 
@@ -115,14 +116,19 @@ def _radix(n: int) -> int:
 
 
 def _transform(a: Array, b: Array, roots: Array, n: int) -> None:
-    """Transform n numbers in place; `b` is memory of the same size."""
+    """Transform n numbers in place; `b` is memory of the same size.
+
+    Of a length that is known, passes that it does not take are left out.
+    """
+    has_fours = n % 4 == 0
+    has_others = n & (n - 1) != 0 or n % 3 == 2  # it is no power of 4
     m, s = n, 1
     while m > 1:
         r = _radix(m)
         m //= r
-        if r == 4:
+        if has_fours and (not has_others or r == 4):
             _pass_of_4(a, b, roots, m, s)
-        else:
+        elif has_others:
             _pass_of_any(a, b, roots, m, s, r)
         for k in range(n):
             a[0, k] = b[0, k]
@@ -134,13 +140,19 @@ def _transform(a: Array, b: Array, roots: Array, n: int) -> None:
 
 
 def _convolution_size(n: int) -> int:
-    """0, or the power of two that a length with a large prime factor is convolved in."""
-    rest, r = n, 2
-    while rest > 1 and r <= LARGEST_RADIX:
-        while rest % r == 0:
-            rest //= r
-        r += 1
-    if rest == 1:
+    """0, or the power of two that a length with a large prime factor is convolved in.
+
+    Without loops, so that it is a constant where the length is, and what is not needed is left out.
+    Where squares wrap, beyond 3e9, either answer would do.
+    """
+    rest = RADICES % n
+    rest = rest * rest % n
+    rest = rest * rest % n
+    rest = rest * rest % n
+    rest = rest * rest % n
+    rest = rest * rest % n
+    rest = rest * rest % n
+    if rest == 0:
         return 0
     size = 1
     while size < 2 * n - 1:
@@ -222,8 +234,10 @@ def _transform_rows(rows: Array, n: int, scale: float, kind: str, result: Array)
     if convolved > 0:
         _fill_chirp(factors[0], n)
         scale /= size
-    row = 0
-    for step in _plan(rows.shape[0], convolved > 0):
+    plan = _plan(rows.shape[0], convolved > 0)
+    for place in range(len(plan)):
+        step = PLAIN if convolved == 0 else plan[place]
+        row = place if convolved == 0 else (place - 1) // 2
         if step == CHIRP:
             _load_chirp(factors[0], a, n)
         elif step != BACK:
@@ -239,7 +253,6 @@ def _transform_rows(rows: Array, n: int, scale: float, kind: str, result: Array)
             _multiply(a, factors[1 if is_there else 0], size, before, -before)
         if step != CHIRP and not is_there:
             _store(a, result[row], scale, kind)
-            row += 1
 
 
 # -- along an axis -----------------------------------------------------------------------------
