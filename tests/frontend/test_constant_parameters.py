@@ -11,7 +11,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.frontend.constant_parameters import constant_parameters
 from hybridjit.hybrid import const_range
-from tests.support.oracle import run_all_ways, run_native
+from tests.support.oracle import run_native, run_plain_and_interpreted
 
 A: Any = np.arange(8.0)
 PAIRS: Any = ((1.0, 2), (3.0, 4), (5.0, 6))
@@ -127,7 +127,7 @@ CALLS: list[tuple[Any, list[tuple[Any, ...]]]] = [
 @pytest.mark.parametrize(("kernel", "calls"), CALLS, ids=lambda item: getattr(item, "__name__", ""))
 def test_every_number_has_code_of_its_own(kernel: Any, calls: list[tuple[Any, ...]]) -> None:
     for args in calls:
-        run_all_ways(kernel, list(args))
+        run_plain_and_interpreted(kernel, list(args))
         wanted = kernel.py_func(*args)
         for _ in range(3):  # the dispatcher takes over
             found = run_native(kernel, *args)

@@ -14,7 +14,7 @@ from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import output_tensor, parallel, prange
 from hybridjit.ir.equal import structural_equal
 from tests.frontend.from_text import script_from_text
-from tests.support.oracle import run_all_ways, run_native
+from tests.support.oracle import run_native, run_plain_and_interpreted
 
 N = 4000
 UNSAFE = True
@@ -53,7 +53,7 @@ def checked(a: Any, order: Any) -> Any:
 @pytest.mark.parametrize("size", [0, 7, N])
 def test_what_is_said_is_believed(kernel: Any, size: int) -> None:
     order = ORDER[size > ORDER]
-    run_all_ways(kernel, [VALUES[:size], order])
+    run_plain_and_interpreted(kernel, [VALUES[:size], order])
     with hj.threads(2):
         found = run_native(kernel, VALUES[:size], order)
     np.testing.assert_array_equal(found, kernel.py_func(VALUES[:size], order))
