@@ -245,9 +245,10 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
 def result_maker(func: Header) -> Callable[..., object]:
     """What makes one result of all of them: lists, tuples in tuples, views, one by itself."""
     lists = find_lists(func.returns or ())
+    has_lists = any(lists)
 
     def make(*results: Any) -> object:
-        results = put_together(results, lists)
+        results = put_together(results, lists) if has_lists else results
         if func.nesting is not None:
             return func.nesting.put_together(iter(results))
         return results if func.returns_tuple or len(results) != 1 else results[0]
