@@ -282,15 +282,13 @@ def _scaled_sizes(data: Any, layout: str, scales: Sequence[Any], shape: Any) -> 
     return [_scaled(data.shape[p], scale) for p, scale in zip(places, scales, strict=True)]
 
 
-def _scaled(size: Any, scale: Any) -> Any:
-    if isinstance(size, int):
-        return round(size * scale)
-    if scale != int(scale):
+def _scaled(size: Any, scale: Any) -> int:
+    if not isinstance(size, int):
         raise ArgumentValueError(
-            f"a size that is known when the function runs cannot be scaled by {scale}",
+            f"{size}, which is known when the function runs, cannot be scaled",
             help="give output_shape=",
         )
-    return size * int(scale)
+    return round(size * scale)
 
 
 def dilation2d(
