@@ -21,8 +21,9 @@ from hybridjit.lowering.chunks import make_parallel
 
 # Enough for the threads to share evenly, each long enough for rows that run side by side.
 _BLOCKS, _ROWS = 64, 8
-# Blocks of columns: memory is read in pieces of rows, which must not be short.
-_COLUMNS = 512
+# Blocks of columns: memory is read in pieces of rows, which had better be long. Row times matrix,
+# 4000 x 4000 on two threads: 6.8 ms in eight blocks, 5.4 in four, 4.6 in two.
+_COLUMNS, _FEW = 2048, 4
 
 
 def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stmt:
@@ -31,15 +32,19 @@ def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stm
     With `nest`, blocks go around a whole loop that it is in.
     """
     trips = loop_extent(loop)
-    least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
+    is_along = nest is not None and _goes_along_rows(loop)
+    least, few = (_COLUMNS, _FEW) if is_along else (_ROWS, _ROWS)
     if trips is not None:
-        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, _ROWS))))
+        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, few))))
         # Whole groups of rows, rather fewer than more of them: smaller blocks are shared evenly.
         size = size if size <= _ROWS else size // _ROWS * _ROWS
         size = -(-size // multiple) * multiple
         return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
     count, size = Var("trips"), Var("size")
-    even = Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(least))
+    shortest: Expr = Const(least)
+    if is_along:
+        shortest = Min(shortest, FloorDiv(count, Const(few)) + 1)  # never zero
+    even = Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), shortest)
     if multiple > 1:
         even = FloorDiv(even + (multiple - 1), Const(multiple)) * multiple
     lets = [Let(count, simplify(loop.safe_extent)), Let(size, even)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from hybridjit.arith.ranges import constant, plus, tidy, times
+from hybridjit.arith.ranges import constant, plus
 from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv
+from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
@@ -97,9 +97,9 @@ class TileMemory:
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
         dtype, totals = tile.dtype.component, None
         if inner is None or inner > tile.depth:
-            height = Const(tile.rows)
-            whole = times(tidy(FloorDiv(plus(sizes[0], Const(tile.rows - 1)), height)), height)
-            shape = *around, whole, Const(tile.parts), Const(panels * tile.columns)
+            # Room for a tile that begins in the last row: as is known of any number of rows.
+            rows = plus(sizes[0], Const(tile.rows - 1))
+            shape = *around, rows, Const(tile.parts), Const(panels * tile.columns)
             totals = code.array("totals", dtype, shape)
         right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
         return TileMemory(depth, right, totals)
