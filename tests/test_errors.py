@@ -24,6 +24,7 @@ USER_ERRORS: list[tuple[type[HybridError], type[Exception]]] = [
     (errors.PassError, ValueError),
     (errors.ArgumentError, TypeError),
     (errors.ArgumentValueError, ValueError),
+    (errors.MissingSymbol, TypeError),
     (errors.ConfigError, ValueError),
     (errors.TuneError, RuntimeError),
     (errors.BoundsError, IndexError),

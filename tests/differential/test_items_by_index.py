@@ -57,6 +57,11 @@ def item(xs: Any, i: Any) -> Any:
     return xs[i]
 
 
+@hybrid.script
+def computed_item(xs: Any, at: Any) -> Any:
+    return xs[at[0]]
+
+
 def test_an_index_outside_is_an_error() -> None:
     for i in (3, -4, 10**12):
         with pytest.raises(IndexError, match=f"index {i} is out of bounds"):
@@ -83,9 +88,12 @@ def test_a_thousand_items_are_stored_once() -> None:
     assert text.index("xs[999] =") < text.index("for i in")
 
 
-def test_items_that_are_no_numbers_are_refused() -> None:
+def test_items_that_are_arrays_need_an_index_that_is_known() -> None:
+    arrays = [np.ones(2), np.zeros(3)]
+    for index in (0, 1, -1, np.int64(0)):
+        assert item(arrays, index).shape == arrays[index].shape
     with pytest.raises(TypeMismatch, match="the index of a tuple must be known"):
-        item([np.ones(2), np.ones(2)], 1)
+        computed_item(arrays, np.array([1]))
 
 
 @hybrid.script

@@ -20,6 +20,7 @@ SLICES = {
     "ufuncs": 20,
     "bounds": 10,
     "brought": 20,
+    "operators": 6,
 }
 CHUNK = 20
 SEED = 2026
