@@ -13,6 +13,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize import array_nests
+from hybridjit.optimize.fuse import fuse_arrays
 from tests.conftest import Golden
 from tests.support.array_results import assert_agree
 from tests.support.optimized import optimized
@@ -350,3 +351,20 @@ def test_columns():
 
     func = check(kernel, [real(5, 4)], nests=4, arrays=3)
     assert "centred = allocate" not in str(func)
+
+
+def _is_vector(buffer: Any, _: object) -> bool:
+    return buffer.ndim == 1
+
+
+def two_products(a: Array, b: Array, x: Array):
+    return a @ x + b @ x
+
+
+def test_large_matrices_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
+    """A vector that a cache keeps is no reason to go through two of them in turns."""
+    n = 50
+    args = [real(n, n), real(n, n), real(n)]
+    check(two_products, args, nests=1, arrays=2)
+    monkeypatch.setattr(fuse_arrays, "fits_cache", _is_vector)
+    assert count_nests(optimized(hybrid.script(two_products), *args)) == 2
