@@ -36,14 +36,16 @@ def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stm
     least, few = (_COLUMNS, _FEW) if is_along else (_ROWS, _ROWS)
     if trips is not None:
         size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, few))))
-        # Whole groups of rows, rather fewer than more of them: smaller blocks are shared evenly.
-        size = size if size <= _ROWS else size // _ROWS * _ROWS
+        if size > _ROWS:  # whole groups of rows
+            # Rather fewer than more of them: smaller blocks are shared evenly. But of columns none
+            # are left over: a block of few of them takes as long as one of many.
+            size = (-(-size // _ROWS) if is_along else size // _ROWS) * _ROWS
         size = -(-size // multiple) * multiple
         return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
     count, size = Var("trips"), Var("size")
     shortest: Expr = Const(least)
     if is_along:
-        shortest = Min(shortest, FloorDiv(count, Const(few)) + 1)  # never zero
+        shortest = Min(shortest, (FloorDiv(count, Const(few * _ROWS)) + 1) * _ROWS)
     even = Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), shortest)
     if multiple > 1:
         even = FloorDiv(even + (multiple - 1), Const(multiple)) * multiple
