@@ -5,6 +5,11 @@
 
 Two processes, one of each checkout, take turns on the same arguments; the best time of each counts.
 One thread, no disk cache. A ratio above 1 says that this checkout is faster.
+
+    python -m benchmarks.compare . --python ../llvm20/bin/python
+
+The same checkout with the packages of another environment (an older llvmlite, say). Cases whose
+results differ in any bit are named.
 """
 
 from __future__ import annotations
@@ -32,9 +37,9 @@ PROGRAM = "import runpy, sys; sys.path[0] = {tree!r}; runpy.run_path({file!r}, r
 
 
 class Checkout:
-    """A process that runs the cases in one checkout."""
+    """A process that runs the cases in one checkout, by the packages of one Python."""
 
-    def __init__(self, tree: Path) -> None:
+    def __init__(self, tree: Path, python: str = sys.executable) -> None:
         file = HERE / "benchmarks" / "compare_cases.py"
         settings = {
             "HYBRIDJIT_CACHE": "0",
@@ -42,7 +47,7 @@ class Checkout:
             "OPENBLAS_NUM_THREADS": "1",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", PROGRAM.format(tree=str(tree), file=str(file))],
+            [python, "-W", "ignore", "-c", PROGRAM.format(tree=str(tree), file=str(file))],
             cwd=tree,
             env={**os.environ, **settings},
             stdin=subprocess.PIPE,
@@ -63,13 +68,14 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The times of one case in seconds, before and after: a run, and the first call."""
+    """One case before and after: the seconds of a run and of the first call; whether bits agree."""
 
     name: str
     before: float
     after: float
     first_before: float
     first_after: float
+    same_bits: bool
 
     @property
     def group(self) -> str:
@@ -89,6 +95,7 @@ def compare(names: Sequence[str], sides: Sequence[Checkout], budget: float) -> I
     for name in names:
         try:
             first = [side.ask("prepare", name) for side in sides]
+            digests = [side.ask("digest", name) for side in sides]
             best = [math.inf, math.inf]
             for _ in range(TURNS):
                 for place, side in enumerate(sides):
@@ -100,7 +107,7 @@ def compare(names: Sequence[str], sides: Sequence[Checkout], budget: float) -> I
         finally:
             for side in sides:
                 side.ask("forget", name)
-        row = Row(name, *best, *first)
+        row = Row(name, *best, *first, len(set(digests)) == 1)
         print(f"{name}: {row.before * 1e6:.1f} -> {row.after * 1e6:.1f} us, {row.ratio:.2f}")
         yield row
 
@@ -129,16 +136,19 @@ def table_of(rows: Sequence[Row]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("before", type=Path, help="the other checkout")
+    parser.add_argument("--python", default=sys.executable, help="what runs the other checkout")
     parser.add_argument("--only", nargs="*", default=[""], help="names of cases begin with one")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each case")
     parser.add_argument("--json", type=Path, help="a file for all rows")
     options = parser.parse_args()
     if not (options.before / "hybridjit").is_dir():  # it would be this checkout, twice
         parser.error(f"'{options.before}' is no checkout: there is no folder hybridjit in it")
-    sides = Checkout(options.before.resolve()), Checkout(HERE)
+    sides = Checkout(options.before.resolve(), options.python), Checkout(HERE)
     known = [name for name in sides[1].ask("list") if name.startswith(tuple(options.only))]
     rows = list(compare(known, sides, options.budget))
     Console().print(table_of(rows))
+    others = [row.name for row in rows if not row.same_bits]
+    print(f"{len(rows) - len(others)} of {len(rows)} give the same bits; not:", *others, sep="\n  ")
     if options.json is not None:
         facts = [{name: getattr(row, name) for name in Row.__slots__} for row in rows]
         options.json.write_text(json.dumps(facts, indent=1))

@@ -40,10 +40,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     chosen = [it for it in programs() if any(word in it.name for word in options.words or [""])]
     columns = ("program", "by itself", "tuned", "by hand", "gain", "of by hand", "trials", "s")
     table = Table(*columns, title=f"{options.budget} of search each, one thread, milliseconds")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, hj.threads(1):
         hj.tune.use(options.database or Path(folder) / "search.db")
         for program in chosen:
-            table.add_row(*_measure(program, options.budget))
+            row = _measure(program, options.budget)
+            print(*row, sep="  ", flush=True)
+            table.add_row(*row)
         lessons = read_lessons(hj.tune.export())
         hj.tune.use(None)
     console = Console()

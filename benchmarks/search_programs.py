@@ -145,7 +145,7 @@ def programs() -> list[Program]:
             "batch matmul 16 x 128",
             batch_matmul,
             (random(16, 128, 128), random(16, 128, 128)),
-            hs.batch_matmul,
+            hs.matmul,
         ),
         *(
             Program(
@@ -159,6 +159,7 @@ def programs() -> list[Program]:
         Program(
             "matmul, exp, matmul",
             chain,
-            (random(256, 512) / 64, random(512, 256), random(256, 768)),
+            (random(1024, 2048) / 256, random(2048, 1024), random(1024, 3072)),
+            lambda a, b, e: hs.matmul(hs.exp(hs.matmul(a, b)), e),
         ),
     ]
