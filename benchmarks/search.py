@@ -41,11 +41,15 @@ def main(arguments: Sequence[str] = ()) -> None:
     columns = ("program", "by itself", "tuned", "by hand", "gain", "of by hand", "trials", "s")
     table = Table(*columns, title=f"{options.budget} of search each, one thread, milliseconds")
     with tempfile.TemporaryDirectory() as folder, hj.threads(1):
-        hj.tune.use(options.database or Path(folder) / "search.db")
+        database = options.database or Path(folder) / "search.db"
         for program in chosen:
-            row = _measure(program, options.budget)
+            hj.tune.use(database)
+            tuned = program.plain.tune(*program.args, budget=options.budget)
+            hj.tune.use(None)  # by itself is without it
+            row = _race(program, tuned)
             print(*row, sep="  ", flush=True)
             table.add_row(*row)
+        hj.tune.use(database)
         lessons = read_lessons(hj.tune.export())
         hj.tune.use(None)
     console = Console()
@@ -61,8 +65,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _measure(program: Program, budget: str) -> list[str]:
-    tuned = program.plain.tune(*program.args, budget=budget)
+def _race(program: Program, tuned: hj.Kernel[..., Any]) -> list[str]:
+    assert tuned.tuned is not None
     ways: list[Callable[..., Any]] = [program.plain, tuned]
     if program.by_hand is not None:
         ways.append(program.by_hand)

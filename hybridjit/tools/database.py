@@ -14,6 +14,7 @@ from hybridjit.tools.load_kernel import LoadError
 from hybridjit.tuning.database import Database, Winner
 
 _DAY = 86400.0
+_NO_STEPS = "nothing was faster than what the compiler does by itself"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +56,7 @@ def _show(winners: list[Winner], *, with_steps: bool, as_json: bool) -> None:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(winner.at))
         print(f"{winner.name:24} {shapes:32} {1 / winner.score:6.2f}x  {day}")
         if with_steps:
-            print(Trace.from_json(winner.recipe))
+            print(Trace.from_json(winner.recipe) if winner.recipe else _NO_STEPS)
 
 
 def _facts(winner: Winner) -> dict[str, object]:
@@ -66,7 +67,7 @@ def _facts(winner: Winner) -> dict[str, object]:
         "seconds": winner.seconds,
         "setting": json.loads(winner.setting),
         "at": winner.at,
-        "trace": json.loads(winner.recipe),
+        "trace": json.loads(winner.recipe) if winner.recipe else None,
     }
 
 

@@ -3,7 +3,8 @@
     programs      what was tuned: a hash of the program, which shapes and types are a part of; its
                   kind, which they are not; its name and text
     measurements  every candidate: its steps, its picks, how it looked to the model, what came of it
-    winners       what won a search, verified: this is what kernels take
+    winners       what won a search, verified: this is what kernels take; without steps where
+                  nothing was better than what the compiler does by itself
 
 A measurement says for which target, options and versions it was made. Only a winner of the same
 target, options and versions is used; all measurements are there to learn from.
@@ -12,11 +13,12 @@ target, options and versions is used; all measurements are there to learn from.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import time
 import urllib.parse
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
@@ -24,6 +26,8 @@ from hybridjit.errors import TuneError
 from hybridjit.record import record
 
 FORMAT = 1
+# What is good for one size says little of one that is so many times as large.
+_FAR = 8
 _PATIENCE = 10.0  # seconds to wait for another process that writes
 
 _TABLES = """
@@ -236,7 +240,8 @@ class Database:
         if exact:
             return exact[0]
         alike = self._winners("kind = ? and setting = ?", (identity.kind, identity.setting))
-        return min(alike, key=lambda w: distance(w.shapes, identity.shapes), default=None)
+        near = [it for it in alike if _is_near(it.shapes, identity.shapes)]
+        return min(near, key=lambda it: distance(it.shapes, identity.shapes), default=None)
 
     def winners(self) -> list[Winner]:
         """All winners, the latest first."""
@@ -335,12 +340,20 @@ def _shapes(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(shape) for shape in json.loads(text))
 
 
-def distance(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> float:
-    """How far shapes lie apart: the factors between their sizes, times each other."""
-    if [len(shape) for shape in ours] != [len(shape) for shape in theirs]:
-        return float("inf")
-    factor = 1.0
+Shapes = Sequence[Sequence[int]]
+
+
+def distance(ours: Shapes, theirs: Shapes) -> float:
+    """How far shapes of the same ranks lie apart: the factors between their sizes, multiplied."""
+    return math.prod(_factors(ours, theirs))
+
+
+def _is_near(ours: Shapes, theirs: Shapes) -> bool:
+    have_same_ranks = [len(shape) for shape in ours] == [len(shape) for shape in theirs]
+    return have_same_ranks and all(factor < _FAR for factor in _factors(ours, theirs))
+
+
+def _factors(ours: Shapes, theirs: Shapes) -> Iterator[float]:
     for a, b in zip(ours, theirs, strict=True):
         for n, m in zip(a, b, strict=True):
-            factor *= max(n, m, 1) / max(min(n, m), 1)
-    return factor
+            yield max(n, m, 1) / max(min(n, m), 1)

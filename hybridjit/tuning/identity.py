@@ -3,6 +3,9 @@
 for row in range(512):            for v0 in range(512):           for v0 in range(N):
     y[row] = x[row] + 1     -->       v1[v0] = v2[v0] + 1   -->       v1[v0] = v2[v0] + N
                                   its hash                        its kind
+
+Of one kind are programs of which the compiler makes the same by itself: what is better than its
+tiles for large matrices says nothing of small ones that it leaves alone.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 
 from hybridjit.codegen.llvm_version import llvm_versions
 from hybridjit.ir.func import PrimFunc
+from hybridjit.optimize.optimize import optimize
 from hybridjit.target import Target
 from hybridjit.tuning.database import Identity
 
@@ -38,10 +42,10 @@ def identify(func: PrimFunc, shapes: Shapes, target: Target, options: Any) -> Id
     """The identity of a program that is called with arrays of such shapes."""
     text = str(func)
     named = renamed(text)
+    steps = " ".join(decision.step for decision in optimize(func, target).decisions.taken)
+    kind = _short(f"{renamed(text, sized=False)} {steps}")
     setting = json.dumps([target.cpu, _short(target.features), options, list(llvm_versions())])
-    return Identity(
-        _short(named), _short(renamed(text, sized=False)), func.name, text, shapes, setting
-    )
+    return Identity(_short(named), kind, func.name, text, shapes, setting)
 
 
 def _short(text: str) -> str:

@@ -63,11 +63,18 @@ class Memory:
 
     def crown(self, recipe: Any, won: Measurement) -> None:
         """Keep the winner."""
-        if self._database is None or self._identity is None or type(recipe) is not str:
+        if type(recipe) is str:  # what a template made is not kept
+            self._crown(recipe, won.ratio, None if won.times is None else won.times.best)
+
+    def crown_plain(self, seconds: float | None) -> None:
+        """Keep that nothing is better than what the compiler does by itself."""
+        self._crown("", 1.0, seconds)
+
+    def _crown(self, recipe: str, score: float, seconds: float | None) -> None:
+        if self._database is None or self._identity is None:
             return
-        seconds = None if won.times is None else won.times.best
         try:
-            self._database.crown(self._identity, recipe, won.ratio, seconds)
+            self._database.crown(self._identity, recipe, score, seconds)
         except TuneError as error:
             self._forget(error)
 

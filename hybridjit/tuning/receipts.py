@@ -89,10 +89,17 @@ class Receipt:
         if call.name in _NUMBERS:
             numbers = dict(zip((_NUMBERS[call.name],), args[1:], strict=False))
             args, options = args[:1], {**options, **numbers}
-        for changes in _changes(call.name, options, self.target):
-            chosen = pick(schedule, likely(len(changes) + 1))
-            options = options if chosen == 0 else {**options, **changes[chosen - 1]}
-        return args, options
+        return args, other_numbers(schedule, call.name, options, self.target)
+
+
+def other_numbers(
+    schedule: Schedule, step: str, options: dict[str, Any], target: Target
+) -> dict[str, Any]:
+    """The options of a step, or others in the place of its numbers."""
+    for changes in _changes(step, options, target):
+        chosen = pick(schedule, likely(len(changes) + 1))
+        options = options if chosen == 0 else {**options, **changes[chosen - 1]}
+    return options
 
 
 def _instead(call: RecordedCall, args: Sequence[Any]) -> dict[int, Handle]:

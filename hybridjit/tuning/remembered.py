@@ -45,7 +45,7 @@ def find_remembered(
     except TuneError as error:
         warnings.warn(f"running without what was tuned: {error}", stacklevel=4)
         return None
-    if winner is None:
+    if winner is None or not winner.recipe:
         return None
     try:
         trace = Trace.from_json(winner.recipe)

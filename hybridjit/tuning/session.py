@@ -287,13 +287,15 @@ class Session:
     # the end
 
     def _finish(self, crew: Crew, stopped: str) -> Tuned:
-        raced = sorted(self._last_races(crew), key=lambda pair: pair[0].ratio)
-        gains = (pair for pair in raced if pair[0].is_gain(WORTH))
-        best = next((pair for pair in gains if self._is_right(crew, pair[1])), None)
         standings = self._standings
+        raced = sorted(self._last_races(crew), key=lambda pair: pair[0].ratio)
+        gains = [pair for pair in raced if pair[0].is_gain(WORTH)]
+        best = next((pair for pair in gains if self._is_right(crew, pair[1])), None)
         counts = standings.counts + self._refused()
         facts = tuple(standings.curve), counts, self._times.passed, stopped, self._work
         if best is None:
+            if standings.counts["measured"] and not gains and len(raced) == standings.finals:
+                self._memory.crown_plain(standings.plain.seconds)
             return Tuned(None, 1.0, None, None, *facts)
         won, recipe = best
         self._memory.crown(recipe, won)

@@ -13,7 +13,9 @@ from hybridjit.schedule.trace import RecordedTrace
 from hybridjit.target import Target
 from hybridjit.tuning.nests import Tiling, find_nests
 from hybridjit.tuning.picks import Pick, Picks
+from hybridjit.tuning.products import choose_packing
 from hybridjit.tuning.receipts import Receipt
+from hybridjit.tuning.stages import Stages, find_stages
 
 Steps = Callable[[Schedule], Any]
 """A space: it takes steps, and leaves what it can to `sample_*`."""
@@ -72,7 +74,9 @@ def without_samples(trace: RecordedTrace) -> RecordedTrace:
 
 @record(eq=False)
 class Automatic:
-    """The space of the compiler: its own decisions, and tiles of nests that it leaves alone."""
+    """The space of the compiler: its own decisions; of nests that it leaves alone, where stages are
+    computed, packed products and tiles.
+    """
 
     receipt: Receipt
     target: Target
@@ -80,6 +84,11 @@ class Automatic:
 
     def __call__(self, schedule: Schedule) -> None:
         made = self.receipt.take(schedule)
+        nests = find_nests(schedule)
+        stages = find_stages(schedule, nests)
+        if stages:
+            Stages(schedule, stages, nests[-1]).choose()
         for block in find_nests(schedule):
-            Tiling(schedule, block, self.target, self.parallel).choose()
+            if not choose_packing(schedule, block, self.target):
+                Tiling(schedule, block, self.target, self.parallel).choose()
         self.receipt.hint(schedule, made)

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hybridjit.ir.func import PrimFunc
+from hybridjit.optimize.optimize import Optimized
 from hybridjit.schedule.verification import Same
-from hybridjit.tuning import database, identity, search, session, timing
+from hybridjit.tuning import database, identity, memory, search, session, timing
 from hybridjit.tuning.jobs import Job, Measurement, measure
 from hybridjit.tuning.picks import Picks
 from hybridjit.tuning.space import Candidate
@@ -46,6 +48,19 @@ def in_a_folder(test: Any) -> Any:
             test(databases.Database(Path(folder) / "tuned.db"))
 
     return check
+
+
+def far_shapes_are_left_alone(made: databases.Database) -> None:
+    databases.test_winners_of_far_shapes_are_left_alone(made, ((64, 600),))
+
+
+def leave_alone(func: PrimFunc, target: Any) -> Optimized:
+    return Optimized(func)
+
+
+def in_a_path(test: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        test(Path(folder))
 
 
 _distance = database.distance
@@ -108,6 +123,21 @@ BUGS = (
         "the farthest shapes are the nearest",
         (replaced(database, "distance", farthest),),
         in_a_folder(databases.test_the_latest_winner_of_the_program_else_the_nearest_of_its_kind),
+    ),
+    Bug(
+        "all shapes are near",
+        (replaced(database, "_FAR", 1e9),),
+        in_a_folder(far_shapes_are_left_alone),
+    ),
+    Bug(
+        "what the compiler does by itself is of no matter",
+        (replaced(identity, "optimize", leave_alone),),
+        spaces.test_programs_that_the_compiler_cuts_otherwise_are_of_another_kind,
+    ),
+    Bug(
+        "that nothing is faster is forgotten",
+        (replaced(memory.Memory, "crown_plain", yes),),
+        lambda: in_a_path(sessions.test_that_nothing_is_faster_is_remembered),
     ),
     Bug(
         "programs are known by their names",

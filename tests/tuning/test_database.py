@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,12 @@ def test_the_latest_winner_of_the_program_else_the_nearest_of_its_kind(database:
         database.crown(identity(f"h{size}", ((size, size),)), recipe, 0.5, None)
     found = [database.winner(identity(f"h{n}", ((n, n),))) for n in (64, 100, 400)]
     assert [winner and winner.recipe for winner in found] == ["new", "new", "large"]
+
+
+@pytest.mark.parametrize("shapes", [((64, 600),), ((64,),), ((64, 64), (64, 64))])
+def test_winners_of_far_shapes_are_left_alone(database: Database, shapes: Any) -> None:
+    database.crown(identity("h64", ((64, 64),)), "r", 0.5, None)
+    assert database.winner(identity("other", shapes)) is None
 
 
 def test_there_is_no_winner_of_another_kind(database: Database) -> None:

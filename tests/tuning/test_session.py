@@ -128,6 +128,23 @@ def test_nothing_is_returned_if_nothing_is_faster() -> None:
     assert "nothing found that is faster" in str(found)
 
 
+def test_that_nothing_is_faster_is_remembered(tmp_path: Path) -> None:
+    slow = Measurement("measured", "", Times((0.995,)), Times((1.0,)))
+    database = Database(tmp_path / "tuned.db")
+    make_session(Pretending(lambda job: slow), database=database).run()
+    assert [winner.recipe for winner in database.winners()] == [""]
+
+
+def test_a_search_without_a_verdict_dethrones_nobody(tmp_path: Path) -> None:
+    database = Database(tmp_path / "tuned.db")
+    make_session(Pretending(), database=database).run()
+    (winner,) = database.winners()
+    executor = Pretending()
+    executor.wrong = "it differs"  # which is no proof that the plain program is as fast
+    make_session(executor, database=database, seed=1).run()
+    assert database.winners() == [winner]
+
+
 def test_a_winner_that_is_wrong_at_other_sizes_is_not_believed() -> None:
     executor = Pretending()
     executor.wrong = "it differs"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hybridjit as hj
@@ -57,6 +59,22 @@ def test_random_candidates_compute_the_same(name: str, parallel: bool) -> None:
         assert all(map(same, expected, found)), Trace.from_json(recipe)
 
 
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("stages", {"compute_inline", "compute_at", "split"}),
+        ("windows", {"gemm", "split", "sums_in_lanes"}),
+        ("loops", {"gemm", "cache_read", "cache_write"}),
+    ],
+)
+def test_what_the_compiler_leaves_alone_is_drawn(name: str, steps: set[str]) -> None:
+    kernel, args = CASES[name]
+    space, random = automatic(kernel, args), Random(3)
+    recipes = [made(space, Picks(by_chance(random))).recipe for _ in range(40)]
+    drawn = {step["step"] for recipe in recipes for step in json.loads(recipe)["steps"]}
+    assert steps <= drawn
+
+
 def test_the_same_picks_lead_to_the_same_steps() -> None:
     kernel, args = CASES["loops"]
     space = automatic(kernel, args)
@@ -99,3 +117,12 @@ def test_programs_are_known_by_what_they_do() -> None:
     assert found[0].hash == found[1].hash
     assert len({known.hash for known in found}) == 3
     assert found[0].kind == found[3].kind
+
+
+def test_programs_that_the_compiler_cuts_otherwise_are_of_another_kind() -> None:
+    """Steps for small matrices would replace its tiles for large ones."""
+    found = [
+        identify(loops.schedule(*pair).func, (), current_target(), [])
+        for pair in (np.ones((2, size, size), np.float32) for size in (20, 24, 2000))
+    ]
+    assert found[0].kind == found[1].kind != found[2].kind

@@ -19,6 +19,7 @@ from hybridjit.processor import current_target
 from hybridjit.tools.command_line import main
 from hybridjit.tuning.database import Database
 from hybridjit.tuning.identity import identify, shapes_of
+from hybridjit.tuning.memory import Memory
 from hybridjit.tuning.remembered import options_of
 from tests.tuning.kernels import CASES, loops, matrices, mirrored, product
 
@@ -62,6 +63,18 @@ def test_what_was_found_is_taken_from_the_database(database: Path) -> None:
     _crown(kernel, args)
     np.testing.assert_array_equal(kernel(*args), product.py_func(*args))
     assert str(kernel.prim_func(*args)) != str(kernel.schedule(*args).func)
+
+
+def test_steps_for_other_shapes_go_when_a_search_finds_nothing_better(database: Path) -> None:
+    """What was found for shapes nearby is taken, until it is known that it is no gain."""
+    near, here = ((matrices(1, n, n)[0], matrices(1, n, n)[0]) for n in (33, 35))
+    _crown(product.copy(), near)
+    own = str(product.schedule(*here).func)
+    assert str(product.copy().prim_func(*here)) != own
+    shapes, options = shapes_of(here), options_of(product.fastmath, is_parallel=False)
+    known = identify(product.schedule(*here).func, shapes, current_target(), options)
+    Memory(Database(database), known).crown_plain(None)
+    assert str(product.copy().prim_func(*here)) == own
 
 
 def _crown(kernel: Any, args: Any) -> None:
