@@ -1,4 +1,4 @@
-"""Search: what a minute finds for programs without a schedule, and how well the model guesses.
+"""Search: what a minute finds for programs without a schedule, and what the model is good for.
 
     python -m benchmarks.search --budget 60s
     python -m benchmarks.search matmul --budget 20s       # programs whose names have this in them
@@ -10,8 +10,6 @@ and as somebody wrote it by hand.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,15 +21,12 @@ from rich.console import Console
 from rich.table import Table
 
 import hybridjit as hj
+from benchmarks.search_model import model_table, read_lessons
 from benchmarks.search_programs import Program, programs
-from hybridjit.tuning.model import make_model, rank_correlation
 from hybridjit.tuning.timing import race
 
 RACE = 2.0  # seconds
 RELATIVE = 1e-3  # how far results of float32 may differ from NumPy's order of sums
-
-Lessons = dict[str, list[tuple[list[float], float]]]
-"""Features and logarithms of scores, by program."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -54,7 +49,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         hj.tune.use(None)
     console = Console()
     console.print(table)
-    console.print(_model_table(lessons))
+    console.print(model_table(lessons))
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -86,40 +81,6 @@ def _race(program: Program, tuned: hj.Kernel[..., Any]) -> list[str]:
         str(tuned.tuned.trials),
         f"{tuned.tuned.seconds:.0f}",
     ]
-
-
-# -- the model -------------------------------------------------------------------------------------
-
-
-def read_lessons(text: str) -> Lessons:
-    """What the database has measured, by program."""
-    data = json.loads(text)
-    names = {row["id"]: row["name"] for row in data["programs"]}
-    found: Lessons = {}
-    for row in data["measurements"]:
-        if row["score"] is not None:
-            name = f"{names[row['program']]} {row['shapes']}"
-            pair = json.loads(row["features"]), math.log(row["score"])
-            found.setdefault(name, []).append(pair)
-    return found
-
-
-def held_out(lessons: Lessons, name: str) -> float:
-    """How well a model that learned from the others tells the order of one program's candidates."""
-    known = [pair for other, pairs in lessons.items() if other != name for pair in pairs]
-    model = make_model()
-    model.fit(*(np.array(column, np.float64) for column in zip(*known, strict=True)))
-    features, scores = zip(*lessons[name], strict=True)
-    guesses = model.predict(np.array(features, np.float64))
-    return rank_correlation(guesses.tolist(), scores)
-
-
-def _model_table(lessons: Lessons) -> Table:
-    table = Table("program", "measured", "rank correlation", title="the model, never shown these")
-    enough = [name for name, pairs in lessons.items() if len(pairs) > 5]
-    for name in enough if len(enough) > 1 else ():
-        table.add_row(name, str(len(lessons[name])), f"{held_out(lessons, name):.2f}")
-    return table
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@
             c[i, j] += a[i, k] * b[k, j]     bytes that the inner loops touch: 64, 16 K, ...
 
 Each statement that stores counts by its share of the iterations, so that the numbers mean the same
-for large programs and small ones, and what was learned of one says something about another.
+for large programs and small ones, and what was learned of one says something about another. Scores
+are relative to what the compiler does by itself; so the model sees in what a program differs from
+that, too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import sub
 
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Const, Expr, Load, Node, Var
@@ -62,6 +65,12 @@ def features_of(func: PrimFunc) -> tuple[float, ...]:
     local = sum(_local_bytes(node) for node in walk(func.body) if isinstance(node, Allocate))
     sums[0] = math.log2(total)
     return (*sums, math.log2(1 + local), math.log2(1 + len(places)))
+
+
+def features_beside(func: PrimFunc, origin: Sequence[float]) -> tuple[float, ...]:
+    """The features of a program, and their differences from those that are the `origin`."""
+    features = features_of(func)
+    return (*features, *map(sub, features, origin))
 
 
 def _places(node: Node, loops: tuple[For, ...]) -> Iterator[_Place]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from hybridjit.errors import TuneError
 from hybridjit.tuning.database import Database, Identity, Row
-from hybridjit.tuning.features import features_of
 from hybridjit.tuning.jobs import Measurement
 from hybridjit.tuning.picks import Pick
 from hybridjit.tuning.search import Known, Search
@@ -43,11 +42,17 @@ class Memory:
             if row.recipe:  # what a template made is not kept
                 yield Scored(row.recipe, row.score)
 
-    def note(self, candidate: Candidate, found: Measurement, score: float | None) -> None:
+    def note(
+        self,
+        candidate: Candidate,
+        features: tuple[float, ...],
+        found: Measurement,
+        score: float | None,
+    ) -> None:
         """Keep what came of a candidate, when there is enough to write."""
         if self._database is None:
             return
-        self._unkept.append(_row(candidate, found, score))
+        self._unkept.append(_row(candidate, features, found, score))
         if len(self._unkept) >= _KEEP_EVERY:
             self.keep()
 
@@ -83,14 +88,16 @@ class Memory:
         self._database = None
 
 
-def _row(candidate: Candidate, found: Measurement, score: float | None) -> Row:
+def _row(
+    candidate: Candidate, features: tuple[float, ...], found: Measurement, score: float | None
+) -> Row:
     picks = tuple((pick.place, pick.count) for pick in candidate.picks)
     times = found.times
     recipe = candidate.recipe if type(candidate.recipe) is str else ""
     return Row(
         recipe,
         picks,
-        features_of(candidate.func),
+        features,
         found.status,
         found.message,
         score,

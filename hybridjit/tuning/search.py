@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hybridjit.kept_property import kept_property
 from hybridjit.record import record
-from hybridjit.tuning.features import features_of
+from hybridjit.tuning.features import NAMES, features_beside, features_of
 from hybridjit.tuning.model import Model, make_model
 from hybridjit.tuning.paths import Paths
 from hybridjit.tuning.picks import Pick, Picks, by_chance, first, likeliest
@@ -74,6 +75,15 @@ class Search:
         """The likeliest candidate: of the compiler's own space, what it would do by itself."""
         return self._draw(lambda: Picks(likeliest))
 
+    def look_at(self, candidate: Candidate) -> tuple[float, ...]:
+        """How a candidate looks to the model: beside the likeliest one."""
+        return features_beside(candidate.func, self._origin)
+
+    @kept_property
+    def _origin(self) -> tuple[float, ...]:
+        made = self._space.make(Picks(likeliest))
+        return features_of(made.func) if isinstance(made, Candidate) else (0.0,) * len(NAMES)
+
     def propose(self, is_over: Callable[[], bool] = lambda: False) -> Candidate | None:
         """Something that was not proposed before; None if there seems to be nothing left, or if it
         is over before something is found.
@@ -94,7 +104,7 @@ class Search:
 
     def learn(self, candidate: Candidate, score: float) -> None:
         """Note how long a candidate takes."""
-        known = Known(candidate.picks, features_of(candidate.func), score)
+        known = Known(candidate.picks, self.look_at(candidate), score)
         bisect.insort(self._known, known, key=lambda known: known.score)
 
     def remember(self, features: Sequence[float], score: float) -> None:
@@ -174,23 +184,27 @@ class Search:
 
     def _is_wise(self) -> bool:
         """True if there is a model that has learned enough, as of late."""
-        if self._model is None:
+        if self._model is None or len(self._known) < LEAST_LEARNED // 2:
             return False
-        rows = len(self._known) + len(self._others)
-        if len(self._known) < LEAST_LEARNED // 2 or rows < LEAST_LEARNED:
+        lessons = self._lessons()
+        if len(lessons) < LEAST_LEARNED:
             return False
-        if rows >= self._learned + RELEARN or not self._learned:
-            pairs = [*((known.features, known.score) for known in self._known), *self._others]
-            features = np.array([row for row, _ in pairs], np.float64)
-            numbers = np.array([math.log(score) for _, score in pairs], np.float64)
+        if len(lessons) >= self._learned + RELEARN or not self._learned:
+            features = np.array([row for row, _ in lessons], np.float64)
+            numbers = np.array([math.log(score) for _, score in lessons], np.float64)
             self._model.fit(features, numbers)
-            self._learned = rows
+            self._learned = len(lessons)
         return True
+
+    def _lessons(self) -> list[tuple[Sequence[float], float]]:
+        """What was measured, as the model sees it; older versions kept other features."""
+        measured = [*((known.features, known.score) for known in self._known), *self._others]
+        return [pair for pair in measured if len(pair[0]) == 2 * len(NAMES)]
 
     def _believed(self, handful: Sequence[Candidate]) -> Candidate:
         if self._model is None or not self._learned or len(handful) == 1:
             return handful[0]
-        rows = np.array([features_of(made.func) for made in handful], np.float64)
+        rows = np.array([self.look_at(made) for made in handful], np.float64)
         return handful[int(np.argmin(self._model.predict(rows)))]
 
     def _all_in_order(self) -> Iterator[Candidate]:

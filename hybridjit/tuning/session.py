@@ -28,7 +28,6 @@ from hybridjit.record import record
 from hybridjit.tuning.budget import Clock, Timetable
 from hybridjit.tuning.crew import Crew
 from hybridjit.tuning.database import Database, Identity
-from hybridjit.tuning.features import features_of
 from hybridjit.tuning.jobs import Job, Measurement, measure, refer, unpack, verify
 from hybridjit.tuning.memory import Memory
 from hybridjit.tuning.progress import Progress
@@ -232,11 +231,12 @@ class Session:
         if found.status == "late" and self._is_explored():
             return
         score = self._standings.note(candidate.recipe, found, rival, self._times.passed)
+        features = self._search.look_at(candidate)
         if found.status == "slow" and score is not None:
-            self._search.avoid(features_of(candidate.func), score, candidate.recipe)
+            self._search.avoid(features, score, candidate.recipe)
         elif score is not None:
             self._search.learn(candidate, score)
-        self._memory.note(candidate, found, score)
+        self._memory.note(candidate, features, found, score)
 
     # awkward sizes
 

@@ -9,6 +9,7 @@ import numpy as np
 from hybridjit.tuning.features import NAMES, features_of
 from hybridjit.tuning.model import BoostedTrees, rank_correlation
 from hybridjit.tuning.picks import Picks, by_chance
+from hybridjit.tuning.search import Search
 from hybridjit.tuning.space import Candidate
 from tests.tuning.kernels import CASES, loops
 from tests.tuning.test_space import automatic
@@ -56,3 +57,13 @@ def test_every_candidate_has_as_many_features() -> None:
         assert isinstance(made, Candidate)
         assert len(features_of(made.func)) == len(NAMES)
         assert np.isfinite(features_of(made.func)).all()
+
+
+def test_the_model_sees_what_differs_from_the_likeliest() -> None:
+    search = Search(automatic(*CASES["loops"]), seed=0)
+    own = search.first()
+    assert own is not None
+    assert search.look_at(own) == (*features_of(own.func), *[0.0] * len(NAMES))
+    other = search.propose()
+    assert other is not None
+    assert any(search.look_at(other)[len(NAMES) :])

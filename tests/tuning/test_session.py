@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +242,16 @@ def test_a_second_search_remembers_the_best_of_the_first(tmp_path: Path) -> None
     make_session(Pretending(), database=database).run()
     found = make_session(Pretending(), database=database).run()
     assert (found.trials, found.score) == (0, 0.5)
+
+
+def test_features_of_older_versions_are_no_lessons(tmp_path: Path) -> None:
+    database = Database(tmp_path / "tuned.db")
+    make_session(Pretending(), database=database, trials=13).run()
+    with closing(sqlite3.connect(database.path)) as connection, connection:
+        connection.execute("update measurements set features = '[1.0, 2.0]'")
+    found = make_session(Pretending(), database=database, trials=3).run()
+    assert found.trials > 1
+    assert found.score == 0.5
 
 
 def test_a_full_disk_does_not_end_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
