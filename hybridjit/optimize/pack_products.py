@@ -1,5 +1,5 @@
 """Multiply matrices in packed tiles where their order is that of loops, and they are too large for
-a cache.
+the first cache; convolutions, where there is enough to do.
 
     for i in range(n):                              for j in range(0, m, ...):
         for j in range(m):                              for k in range(0, l, depth):
@@ -16,7 +16,8 @@ Relies on: arrays that share no memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hybridjit.analysis.limits import loop_extent
@@ -37,6 +38,12 @@ from hybridjit.target import Target
 
 # Rows for which it is worth to pack a column.
 MIN_ROWS = 16
+# How many times as large as the first cache a matrix is that is packed: 256 x 256 numbers of four
+# bytes run at 34 GFLOP/s instead of 28, 512 x 512 at 34 instead of 14 (Neoverse N1, one core).
+_FIRST_CACHES = 2
+# Terms of all sums of a convolution: 4 M run at 27 GFLOP/s instead of 24, 100 M at 30 instead of
+# 19, half a million are better off as they are.
+_MIN_TERMS = 1 << 21
 
 
 def pack_products(
@@ -79,16 +86,31 @@ def _may_be_large(
         if extent is None or not is_free(loop.var):
             return False
         work *= extent
-    return work > MIN_ROWS * target.caches.own
+    return work >= MIN_ROWS * _FIRST_CACHES * target.caches.first
 
 
 def _is_large(product: Product, target: Target) -> bool:
-    """Whether what each row is multiplied by does not stay in a cache until the next one."""
+    """Whether what is read again and again does not stay near, or there is much to do."""
     rows, terms, columns = map(constant, product.sizes)
-    if rows is None or terms is None or columns is None or not product.columns or product.windows:
+    if rows is None or terms is None or columns is None or not product.columns:
         return False
-    size = terms * columns * product.result.dtype.bits // 8
-    return rows >= MIN_ROWS and columns >= MIN_SIDE and size > target.caches.own
+    if rows < MIN_ROWS or columns < MIN_SIDE:
+        return False
+    if product.windows:
+        return _count(product, [loop.var for loop in product.loops]) >= _MIN_TERMS
+    size = _count_read_again(product) * product.result.dtype.bits // 8
+    return size >= _FIRST_CACHES * target.caches.first
+
+
+def _count_read_again(product: Product) -> int:
+    """The elements of the factor that the outermost loop does not move along."""
+    loops = (loop.var for loop in product.loops if product.known_extent(loop.var) > 1)
+    is_by_columns = next(loops, None) in product.columns
+    return _count(product, [product.terms, *(product.rows if is_by_columns else product.columns)])
+
+
+def _count(product: Product, loops: Sequence[Var]) -> int:
+    return math.prod(map(product.known_extent, loops))
 
 
 def _stored(block: Block) -> Buffer:

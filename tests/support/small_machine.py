@@ -16,7 +16,7 @@ from hybridjit.analysis import traffic
 from hybridjit.codegen.emit import allocation, emitter, parallel
 from hybridjit.ir.stmt import For
 from hybridjit.lowering import lane_cost, plan_storage, vectorize_inner
-from hybridjit.optimize import products, reduce_rows, transpose_tiles
+from hybridjit.optimize import pack_products, products, reduce_rows, transpose_tiles
 from hybridjit.schedule.arrays import choose_tile, matrix_product
 from hybridjit.stdlib.running import schedules
 from hybridjit.target import Caches, Target
@@ -29,6 +29,7 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (allocation, {"MAX_STACK_BYTES": 64}),
     (plan_storage, {"_SMALL_BYTES": 0}),
     (products, {"MIN_BLOCKED_TERMS": 32, "MIN_BLOCKED_AT_RUN_TIME": 32, "MIN_JAMMED_TERMS": 8}),
+    (pack_products, {"_MIN_TERMS": 64}),
     (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
     (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),
