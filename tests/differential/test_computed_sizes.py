@@ -10,22 +10,12 @@ import numpy
 import pytest
 
 from hybridjit import hybrid, parse, structural_equal
+from tests.corpus.brought import packed_positive
 from tests.support.array_results import assert_agree
 from tests.support.memory import growth, needs_proc, resident_megabytes
 
 np: Any = numpy
 SIZES = (0, 1, 2, 7, 16, 33, 100)
-
-
-@hybrid.script
-def positive(a: Any) -> Any:
-    out = np.empty(a.shape[0], a.dtype)
-    k = 0
-    for i in range(a.shape[0]):
-        if a[i] > 0:
-            out[k] = a[i]
-            k += 1
-    return out[:k]
 
 
 @hybrid.script
@@ -107,7 +97,7 @@ def groups(a: Any) -> Any:
 
 
 KERNELS = (
-    *(positive, counted, on_several_paths, of_two_sizes, twice_the_same, selected),
+    *(packed_positive, counted, on_several_paths, of_two_sizes, twice_the_same, selected),
     *(selected_rows, used_as_arrays, stored_where_true, groups),
 )
 
@@ -200,7 +190,9 @@ def fails_after(a: Any, k: Any) -> Any:
 
 @needs_proc
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("kernel", [positive, counted, selected, of_two_sizes, twice_the_same])
+@pytest.mark.parametrize(
+    "kernel", [packed_positive, counted, selected, of_two_sizes, twice_the_same]
+)
 def test_many_calls_leave_nothing_behind(kernel: Any, many_calls: int) -> None:
     a = np.arange(-500.0, 500.0)
     assert growth(lambda: kernel(a), many_calls) < 4

@@ -15,6 +15,7 @@ from hybridjit.errors import ParseError
 from hybridjit.source import read_function
 from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
+from tests.support.rows import thinned
 
 np: Any = numpy
 
@@ -263,42 +264,61 @@ def lists_of_anything(a: Any, n: int) -> Any:
     return numbers, empty, pairs, low + 2 * middle + 3 * high, pairs_are_in_order
 
 
-def in_order(a: Any, n: int) -> Any:
-    signs = [(x > 0, x) for x in a]
-    largest = sorted(a, reverse=True)[: n + 1]
-    made = sorted(x * n for x in a), sorted((-x for x in a), reverse=True), list(x + n for x in a)
-    return made, sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
+def made_in_order(a: Any, n: int) -> Any:
+    return sorted(x * n for x in a), sorted((-x for x in a), reverse=True), list(x + n for x in a)
 
 
-FUNCTIONS = (
-    *(bounds_that_may_be_none, behind_conditions, lists_of_anything, in_order),
+def largest(a: Any, n: int) -> Any:
+    return sorted(a, reverse=True)[: n + 1]
+
+
+def pairs_in_order(a: Any, n: int) -> Any:
+    return sorted([(x > 0, x + n) for x in a])
+
+
+def equal_in_order(a: Any, n: int) -> Any:
+    return sorted([(k % 2, k + n) for k in range(9)], key=lambda p: p[0]), a.shape[0]
+
+
+SHORT = (
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
-    *(matches_with_guards, matches_tuples, none_by_choice),
-    *(tuples, folds, functions, of_math, over_elements, kinds),
+    *(matches_with_guards, matches_tuples, none_by_choice, tuples, folds, over_elements, kinds),
+    *(behind_conditions, largest),
+)
+# These take seconds to compile: they sort several arrays, or call many functions.
+LONG = (
+    *(bounds_that_may_be_none, lists_of_anything, functions, of_math),
+    *(made_in_order, pairs_in_order),
 )
 
 
-@pytest.mark.sampled(16)
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function",
+    [equal_in_order, *thinned(4, SHORT), *thinned(6, LONG)],
+    ids=lambda function: function.__name__,
+)
 def test_as_plain_python(function: Any) -> None:
     kernel: Any = hybrid.script(function)
     for seed, n in ((0, 0), (1, 1), (2, 2)):
         assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
 
 
-BY_KEYS = """def f(a, n):
-    pairs = [(i, a[i]) for i in range(len(a))]
-    nearest, first = min(a, key=lambda x: abs(x - n)), max(range(len(a)), key=lambda i: a[i])
-    ranks = sorted(range(len(a)), key=lambda i: -a[i])
-    steps = max(zip(a, a[1:]), key=lambda p: (p[0] > p[1], p[0]))
-    by_place = sorted(enumerate(a), key=lambda p: p[1], reverse=True)
-    least = min((x * 2 for x in a if x > -9), key=abs), min([3, 1, 2], key=lambda k: (k + n) % 3)
-    return max(pairs, key=lambda p: p[1]), nearest, first, ranks, steps, by_place, least
-"""
+BY_KEYS = {
+    "largest": "max([(i, a[i]) for i in range(len(a))], key=lambda p: p[1])",
+    "nearest": "min(a, key=lambda x: abs(x - n))",
+    "where": "max(range(len(a)), key=lambda i: a[i])",
+    "ranks": "sorted(range(len(a)), key=lambda i: -a[i])",
+    "steps": "max(zip(a, a[1:]), key=lambda p: (p[0] > p[1], p[0]))",
+    "by place": "sorted(enumerate(a), key=lambda p: p[1], reverse=True)",
+    "made": "min((x * 2 for x in a if x > -9), key=abs)",
+    "of three": "min([3, 1, 2], key=lambda k: (k + n) % 3)",
+}
 
 
-def test_items_by_keys() -> None:
-    kernel: Any = script_from_text(BY_KEYS)
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("key", BY_KEYS)
+def test_items_by_keys(key: str) -> None:
+    kernel: Any = script_from_text(f"def f(a, n):\n    return {BY_KEYS[key]}\n")
     for seed, n in ((0, 0), (1, 1), (2, 2)):
         assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
 

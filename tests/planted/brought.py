@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from hybridjit.frontend import (
     nested_results,
     object_methods,
     patterns,
-    plain_syntax,
     records,
     recursion,
     signature,
@@ -53,6 +53,7 @@ from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
 from tests.frontend import test_tries as tries
 from tests.planted.bugs import Bug, Check, always, replaced
+from tests.planted.computed import plain_python
 from tests.runtime import test_brought_arrays as arrays_of_others
 from tests.runtime import test_outside as outside
 from tests.support.oracle import fresh
@@ -61,14 +62,6 @@ from tests.support.oracle import fresh
 def _tuples(kernel: Any) -> Check:
     def check() -> None:
         tuples.test_as_plain_python(fresh(kernel))
-
-    return check
-
-
-def _syntax(function: Callable[..., Any]) -> Check:
-    def check() -> None:
-        plain_syntax._known.clear()  # pyright: ignore[reportPrivateUsage]
-        syntax.test_as_plain_python(function)
 
     return check
 
@@ -125,14 +118,6 @@ def from_zero(index: Any, size: Any) -> Any:
     return Or(Lt(index, Const(0)), Ge(index, size))
 
 
-def _tries() -> None:
-    tries.test_as_plain_python(tries.element, tries.CASES[tries.element])
-
-
-def _copies() -> None:
-    arrays_of_others.test_memory_is_shared("column")
-
-
 def copied(value: Any) -> Any:
     return None if _find_array(value) is None else np.array(_find_array(value))
 
@@ -147,10 +132,6 @@ def other_field(build: Any, owner: Any, name: str, node: Any) -> Any:
 def one_square(a: Any, q: Any, r: Any, is_complete: Any) -> None:
     q[...], r[...] = np.linalg.qr(a, "complete" if is_complete else "reduced")
     q *= -1
-
-
-def _decompositions() -> None:
-    decomposed.test_as_numpy(decomposed.orthonormal)
 
 
 def without_step(build: Any, value: Any, place: ast.expr) -> Any:
@@ -179,10 +160,6 @@ def without_way(view: Any, value: Any, how: Any, node: Any) -> Any:
 
 def further_away(size: Any, is_larger: bool) -> Any:
     return size * 2 if is_larger else size / 2
-
-
-def _neighbours() -> None:
-    float_parts.test_neighbours("float64", "uint64")
 
 
 def nameless(name: str, value: object, fields: tuple[str, ...], maker: Any = None) -> Any:
@@ -230,7 +207,7 @@ BUGS = (
     Bug(
         "the largest item has the smallest key",
         [replaced(library_python, "largest_by", library_python.smallest_by)],
-        syntax.test_items_by_keys,
+        partial(syntax.test_items_by_keys, "largest"),
     ),
     Bug(
         "a method that was replaced goes on",
@@ -280,7 +257,7 @@ BUGS = (
     Bug(
         "guards of matches are forgotten",
         [replaced(patterns, "_test_of_case", unguarded)],
-        _syntax(syntax.matches_with_guards),
+        plain_python(syntax.matches_with_guards),
     ),
     Bug(
         "every record is the first one",
@@ -295,7 +272,7 @@ BUGS = (
     Bug(
         "the next number is the one after it",
         [replaced(elements, "_beside", further_away)],
-        _neighbours,
+        partial(float_parts.test_neighbours, "float64", "uint64"),
     ),
     Bug(
         "refusals name no way out",
@@ -310,12 +287,12 @@ BUGS = (
     Bug(
         "an orthonormal matrix has another sign",
         [replaced(decompositions, "call_qr", Extern("lapack_qr", one_square, None))],
-        _decompositions,
+        partial(decomposed.test_as_numpy, decomposed.orthonormal),
     ),
     Bug(
         "arrays of others are copied",
         [replaced(brought_arrays, "_find_array", copied)],
-        _copies,
+        partial(arrays_of_others.test_memory_is_shared, "column"),
     ),
     Bug(
         "all fields are the first one",
@@ -325,7 +302,7 @@ BUGS = (
     Bug(
         "an index that counts from the end is caught",
         [replaced(guards, "_is_outside", from_zero)],
-        _tries,
+        partial(tries.test_as_plain_python, tries.element, tries.CASES[tries.element]),
     ),
     Bug(
         "a call forgets a number that is read after it",
@@ -370,11 +347,11 @@ BUGS = (
     Bug(
         "generators are run unasked",
         [replaced(hoisting.Hoist, "_aside", always_reached)],
-        _syntax(syntax.behind_conditions),
+        plain_python(syntax.behind_conditions),
     ),
     Bug(
         "equal items change places",
         [replaced(library_python, "_is_before", takes_either)],
-        _syntax(syntax.in_order),
+        plain_python(syntax.equal_in_order),
     ),
 )

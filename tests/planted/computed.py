@@ -32,7 +32,9 @@ def _agree(kernel: Any) -> Check:
     return check
 
 
-def _syntax(function: Callable[..., Any]) -> Check:
+def plain_python(function: Callable[..., Any]) -> Check:
+    """A script of tests/frontend/test_plain_syntax.py, written out anew."""
+
     def check() -> None:
         plain_syntax._known.clear()  # pyright: ignore[reportPrivateUsage]
         syntax.test_as_plain_python(function)
@@ -133,11 +135,11 @@ BUGS = (
     Bug(
         "a loop that is left is done",
         [replaced(plain_syntax, "has_jump", always(False))],
-        _syntax(syntax.for_else),
+        plain_python(syntax.for_else),
     ),
     Bug(
         "names of generators are those around them",
         [replaced(comprehensions, "_Renaming", NotRenamed)],
-        _syntax(syntax.folds),
+        plain_python(syntax.folds),
     ),
 )

@@ -161,18 +161,6 @@ def nothing_is_written_after_an_error() -> None:
     assert (c == 1).all()
 
 
-def counted_otherwise(a: Any, b: Any) -> Any:
-    """Fewer elements are packed than were counted; the others are zero."""
-    values = np.zeros(np.sum(a > -1))
-    mask = b > 0.5
-    at = 0
-    for i in range(mask.shape[0]):
-        if mask[i]:
-            values[at] = b[i]
-            at += 1
-    return values.min()
-
-
 # -- bugs ------------------------------------------------------------------------------------------
 
 
@@ -267,7 +255,7 @@ BUGS = (
     Bug(
         "others are packed than were counted",
         [replaced(fuse_unpack, "_find_counter", place_of_the_loop)],
-        agrees(counted_otherwise, *unpacked.arguments(33)),
+        agrees(unpacked.fewer_than_counted, *unpacked.arguments(33)),
     ),
     Bug(
         "what is left out of a product counts",

@@ -9,20 +9,10 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from tests.runtime.test_brought_arrays import doubled, plus_one
 
 np: Any = numpy
 pytestmark = pytest.mark.usefixtures("unchecked")
-
-
-@hybrid.script
-def doubled(a: Any) -> Any:
-    for i in range(len(a)):
-        a[i] *= 2
-
-
-@hybrid.script
-def plus_one(a: Any) -> Any:
-    return a + 1
 
 
 @hybrid.script

@@ -1,7 +1,8 @@
 """One test for a row of a table: what differs inside of a row is tried in turn.
 
 A grid of operators and dtypes is thousands of tests, each of which takes longer to be started than
-to run. Here an operator is a test, and its message names every dtype that fails.
+to run. Here an operator is a test, and its message names every dtype that fails. Grids whose tests
+take long have columns that always run, and others that a sample thins: `thinned`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def check_each(
     if failures:
         text = "\n".join(failures)
         raise AssertionError(f"{len(failures)} of a row failed\n{text}") from first
+
+
+def thinned(share: int, values: Iterable[Any]) -> list[Any]:
+    """Values of a parameter, for beside others: --sample runs one in `share` of their rows."""
+    return [pytest.param(value, marks=pytest.mark.sampled(share)) for value in values]
 
 
 def in_each(name: str, values: Iterable[Any], label: Callable[[Any], str] = str) -> Any:
