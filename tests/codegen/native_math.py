@@ -123,7 +123,7 @@ class Attributes(ir.values.FunctionAttributes):
         names_.update(names)
 
 
-def optimize(module: ir.Module) -> Any:
+def optimize(module: ir.Module | str) -> Any:
     # LLVM wants the metadata of a loop to refer to itself, which llvmlite cannot write.
     text = re.sub(
         r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", str(module), flags=re.M
@@ -144,7 +144,7 @@ def optimize(module: ir.Module) -> Any:
 
 @cache
 def compile_complex(name: str, dtype: DType, arity: int = 1) -> Callable[..., Array]:
-    return load(optimize(complex_module(name, dtype, arity)), name, dtype, arity)
+    return load(str(complex_module(name, dtype, arity)), dtype, arity)
 
 
 @cache
@@ -157,12 +157,13 @@ def compile_loop(
     features: str | None = None,
 ) -> Callable[..., Array]:
     """f(x...[, out]): the function over whole contiguous arrays."""
-    module = loop_module(name, dtype, arity, fma, lanes, features)
-    return load(optimize(module), name, dtype, arity)
+    return load(str(loop_module(name, dtype, arity, fma, lanes, features)), dtype, arity)
 
 
-def load(module: Any, name: str, dtype: DType, arity: int) -> Callable[..., Array]:
-    image = machine().emit_object(module)
+@cache
+def load(text: str, dtype: DType, arity: int) -> Callable[..., Array]:
+    """What is asked for in several ways is compiled once: what this processor has, by its name."""
+    image = machine().emit_object(optimize(text))
     library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
     tracker = library.export_symbol("loop").link(session(), f"math.{next(NUMBERS)}")
     raw = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))(tracker["loop"])

@@ -32,6 +32,7 @@ def arguments(y: float, dtype: str, count: int) -> Array:
     return x
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("fma", [True, False], ids=["fused", "not fused"])
 def test_errors(dtype: str, fma: bool, request: pytest.FixtureRequest) -> None:
@@ -50,6 +51,7 @@ def test_errors(dtype: str, fma: bool, request: pytest.FixtureRequest) -> None:
                 assert error <= BOUND[dtype], (y, argument)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("y", NAMES)
 def test_special_values(y: float, dtype: str) -> None:
@@ -66,6 +68,7 @@ def powers(x: Array) -> Any:
     return x**4, x**-2, x**1.5, x**-0.5, x**-1.5, x**9
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128"])
 def test_in_scripts(dtype: str) -> None:
     x = (numpy.random.default_rng(0).random(37) + 0.5).astype(dtype)
