@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.rows import check_each, in_each
+from tests.support.walk_source import walk_statements
 
 PACKAGE = Path(__file__).parents[1] / "hybridjit"
 
@@ -60,21 +61,22 @@ def find_violations(room: str, source: str) -> list[str]:
     """What the module text `source`, which stands in `room`, imports against the rules."""
     if room not in RANK:
         return [f"room '{room}' is not in LAYERS"]
-    nodes = list(ast.walk(ast.parse(source)))
+    tree = ast.parse(source)
+    stmts = list(walk_statements(tree))
     inside_functions = [
         range(node.lineno, (node.end_lineno or 0) + 1)
-        for node in nodes
+        for node in stmts
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     found: list[str] = []
-    for node in nodes:
+    for node in stmts:
         if not isinstance(node, Import):
             continue
         problems = [*find_bad_forms(node), *find_upward_imports(room, node)]
         if any(imported_rooms(node)) and any(node.lineno in lines for lines in inside_functions):
             problems.append("imports hybridjit inside a function")
         found += [f"line {node.lineno}: {problem}" for problem in problems]
-    for line, target in find_lazy_imports(nodes):
+    for line, target in find_lazy_imports(tree) if any(name in source for name in _LAZY) else ():
         found += [f"line {line}: {problem}" for problem in find_upward_rooms(room, [target])]
     return found
 
@@ -89,9 +91,9 @@ def find_bad_forms(node: Import) -> Iterator[str]:
         yield "import *"
 
 
-def find_lazy_imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+def find_lazy_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The rooms of modules that are loaded when they are used (see lazy.py), with their lines."""
-    for call in nodes:
+    for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             continue
         if call.func.id not in _LAZY:
@@ -291,7 +293,7 @@ def find_towers(sources: Iterable[str]) -> dict[str, int]:
     bases: dict[str, list[str]] = {}
     weights: dict[str, int] = {}
     for source in sources:
-        for node in ast.walk(ast.parse(source)) if "class " in source else ():
+        for node in walk_statements(ast.parse(source)) if "class " in source else ():
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
                 weights[node.name] = int(calls_on_self(node))
@@ -308,7 +310,8 @@ def calls_on_self(node: ast.ClassDef) -> bool:
     """Whether a method calls another one: `self.x(...)` or `super().x(...)`."""
     callees = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
     owners = (callee.value for callee in callees if isinstance(callee, ast.Attribute))
-    return any(ast.unparse(owner) in ("self", "super()") for owner in owners)
+    names = (owner.func if isinstance(owner, ast.Call) else owner for owner in owners)
+    return any(isinstance(name, ast.Name) and name.id in ("self", "super") for name in names)
 
 
 ROOMS = sorted({path.relative_to(PACKAGE).parts[0] for path in MODULES})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
-from functools import cache
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import hybridjit
 from hybridjit import errors
 from hybridjit.catalogue.find import PAGES, find_code
 from hybridjit.errors import HybridError, InternalError
+from tests.support.walk_source import walk_statements
 
 PACKAGE = Path(hybridjit.__file__).parent
 OURS = {
@@ -44,24 +45,13 @@ PROTOCOL = {
 }
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    """The modules of the package, by their paths in it."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
-
-
-@cache
-def calls_and_raises() -> tuple[tuple[str, ast.Call | ast.Raise], ...]:
-    """Where the package calls and raises something, by path."""
-    return tuple(
-        (path, node)
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call | ast.Raise)
-    )
+def trees(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
+    """The modules of the package that hold one of these words, with their paths in it."""
+    word = re.compile(rf"\b({'|'.join(words)})\b")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if word.search(text):
+            yield path.relative_to(PACKAGE).as_posix(), ast.parse(text)
 
 
 def text_of(node: ast.expr) -> str | None:
@@ -79,14 +69,15 @@ def text_of(node: ast.expr) -> str | None:
 
 def made_errors() -> Iterator[tuple[str, type[BaseException], str]]:
     """Each error that the package makes: where, of which class, and what it says."""
-    for path, node in calls_and_raises():
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in OURS:
-                message = text_of(first)
-                if message is not None:
-                    yield f"{path}:{node.lineno}", OURS[name], message
-            case _:
-                pass
+    for path, tree in trees(OURS):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in OURS:
+                    message = text_of(first)
+                    if message is not None:
+                        yield f"{path}:{node.lineno}", OURS[name], message
+                case _:
+                    pass
 
 
 def test_every_error_has_a_page() -> None:
@@ -102,12 +93,13 @@ def test_every_error_has_a_page() -> None:
 
 def raised_names() -> Iterator[tuple[str, str]]:
     """What the package raises by name: where, and which class."""
-    for path, node in calls_and_raises():
-        match node:
-            case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
-                yield f"{path}:{node.lineno}", name
-            case _:
-                pass
+    for path, tree in trees(["raise"]):
+        for node in walk_statements(tree):
+            match node:
+                case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
+                    yield f"{path}:{node.lineno}", name
+                case _:
+                    pass
 
 
 def test_errors_of_python_are_raised_where_they_are_meant() -> None:
