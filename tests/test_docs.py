@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 from docs import build, pictures, steps
 from hybridjit.schedule.schedule import QUERIES, STEPS
 from hybridjit.tools.command_line import make_parser
+from tests.support.warm_python import run_warm
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,13 +41,7 @@ def test_blocks_run_and_print_what_it_says(path: Path, tmp_path: Path) -> None:
     assert python
     script = tmp_path / "example.py"
     script.write_text("\n\n".join(python), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=False,
-    )
+    done = run_warm(script)
     assert done.returncode == 0, done.stderr
     for expected in shown:
         assert without_places(expected).removesuffix("...") in without_places(done.stdout)

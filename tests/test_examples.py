@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.warm_python import run_warm
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("**/[!_]*.py"))
@@ -32,9 +31,7 @@ def test_example(path: Path) -> None:
 
 def run(path: Path, *args: str) -> str:
     """What an example prints."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(path), *args]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = run_warm(path, *args)
     assert done.returncode == 0, done.stderr
     assert done.stdout
     return done.stdout

@@ -19,7 +19,7 @@ from _measure import compare
 import hybridjit as hj
 from hybridjit import hybrid, te
 
-ROWS, COLUMNS, DEPTH = 128, 256, 256
+ROWS, COLUMNS, DEPTH = 128, 256, 128
 SIDE, BYTES = 16, 4  # rows and columns of a tile; its elements hold four bytes of the depth
 TILE_DEPTH = SIDE * BYTES
 SUMS, LEFT, RIGHT = 0, 1, 2  # tile registers

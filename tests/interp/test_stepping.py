@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +17,7 @@ from tests.corpus import THEMES
 from tests.corpus.case import Case
 from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_once
 from tests.support.rows import check_each
+from tests.support.warm_python import run_warm
 
 SCRIPT = """\
 import numpy as np
@@ -78,18 +77,11 @@ PDB = "import numpy, hybridjit.interp.run, pdb; pdb.main()"
 
 
 def debug(tmp_path: Path, *commands: str, script: str = SCRIPT) -> str:
-    path = tmp_path / "script.py"
+    debugger, path = tmp_path / "debugger.py", tmp_path / "script.py"
+    debugger.write_text(PDB, encoding="utf-8")
     path.write_text(script, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", PDB, str(path)],
-        input="\n".join([*commands, "q", ""]),
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.getcwd()},
-        cwd=tmp_path,
-        check=False,
-    )
-    return done.stdout
+    given = "\n".join([*commands, "q", ""])
+    return run_warm(debugger, str(path), given=given, folder=tmp_path).stdout
 
 
 def test_a_breakpoint_stops_in_every_iteration(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from hybridjit.runtime.translation import Request
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.source import read_function
 from tests.conftest import Golden
+from tests.support.warm_python import run_warm
 
 
 def doubled(s: Schedule) -> None:
@@ -317,15 +316,8 @@ def result(folder: Path, plan: str, recipe: str = "plan") -> str:
     """What a script with a schedule prints in a new process; all of them share a disk cache."""
     script = folder / "script.py"
     script.write_text(SCRIPT.format(plan=plan, recipe=recipe), encoding="utf-8")
-    environment = {
-        "HYBRIDJIT_CACHE_DIR": str(folder / "cache"),
-        "HYBRIDJIT_CACHE_STRICT": "1",
-        "PYTHONPATH": str(Path(hj.__file__).parent.parent),
-        "PATH": "",
-    }
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env=environment, check=False
-    )
+    cache = {"HYBRIDJIT_CACHE_DIR": str(folder / "cache"), "HYBRIDJIT_CACHE_STRICT": "1"}
+    done = run_warm(script, environment=cache)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
