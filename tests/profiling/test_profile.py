@@ -47,6 +47,7 @@ def is_near(whole: float, parts: float) -> bool:
     return abs(parts - whole) <= 0.05 * whole
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", [*KERNELS, *NESTS], ids=lambda function: function.__name__)
 def test_counters_take_less_than_a_twentieth(
     function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch

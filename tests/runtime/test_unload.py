@@ -19,7 +19,7 @@ from hybridjit.codegen.engine import LIBRARIES_PER_SESSION
 from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.oracle import fresh
 
-CYCLES = 120
+CYCLES = 80
 WARM_UP = 40
 # Per cycle, measured over 2000: 150 bytes. Pass managers that llvmlite does not free would be
 # 68 kB, a session that is never renewed 9 kB per library, the common LLVM context 3 kB. What is

@@ -15,7 +15,7 @@ import pytest
 from tests.campaigns.drive import Plan, run
 
 REPOSITORY = Path(__file__).parents[2]
-SHORT = 20
+SHORT = 10
 
 
 @pytest.mark.usefixtures("unchecked")
