@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(200_000, 20, 20)  # what is collected now stays: garbage is rare
     config.addinivalue_line("markers", "sampled(n): --sample runs one row in n of this table")
     examples: int | None = config.getoption("--fuzz")
     if examples is None:
@@ -114,7 +115,6 @@ def _mark_shared_goldens(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests and all that they import stay: collecting garbage need not look there."""
     _freeze()
-    gc.set_threshold(200_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)
