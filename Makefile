@@ -36,7 +36,7 @@ test: $(INSTALLED)  ## everything CI runs: check, beside the test suite with a s
 
 sample: $(INSTALLED)
 	$(PYTEST) --sample
-	$(PYTEST) tests/test_smoke.py  # once more: now the kernels come from the disk cache
+	$(PYTEST) -n 0 tests/test_smoke.py  # once more: now the kernels come from the disk cache
 
 thorough: $(INSTALLED)  ## the test suite with every row of every table
 	$(PYTEST)
