@@ -73,18 +73,21 @@ def _narrowed(source: str, target: Any, bits: str) -> Array:
     return np.concatenate([every, middles, *sides, noise, near, edges, -edges])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bool"])
 def test_every_float16_is_converted(dtype: str, cpu: str) -> None:
     converted(EVERY_HALF, dtype, cpu)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 @pytest.mark.parametrize(("source", "bits"), [("float32", "uint32"), ("float64", "uint64")])
 def test_floats_are_rounded_once_to_float16(source: str, bits: str, cpu: str) -> None:
     converted(narrowed(source, np.float16, bits), np.float16, cpu)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 @pytest.mark.parametrize(("source", "bits"), [("float32", "uint32"), ("float64", "uint64")])
 def test_floats_are_rounded_to_bfloat16(source: str, bits: str, cpu: str) -> None:
@@ -100,6 +103,7 @@ def test_integers_become_float16(source: str, cpu: str) -> None:
     converted(values, np.float16, cpu)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 @pytest.mark.parametrize("dtype", ["int16", "int64", "uint8", "uint64"])
 def test_every_whole_float16_that_fits_becomes_an_integer(dtype: str, cpu: str) -> None:

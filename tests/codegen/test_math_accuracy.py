@@ -35,6 +35,7 @@ def worst(name: str, dtype: str, count: int, fma: bool = True) -> tuple[float, t
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(REFERENCES))
 def test_error_is_within_its_bound(name: str, dtype: str, count: int) -> None:
@@ -104,6 +105,7 @@ def test_bounds_are_at_most_four_ulp() -> None:
         assert bound.worst_float64 <= bound.float64 <= 4.0, name
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(set(REFERENCES) | {"floor", "sign", "minimum"}))
 def test_functions_of_vectors_call_nothing(name: str, dtype: str) -> None:

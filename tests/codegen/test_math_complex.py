@@ -45,6 +45,7 @@ def test_products_and_quotients_are_those_of_numpy_scalars(name: str, dtype: str
         np.testing.assert_array_equal(np.signbit(ours)[number], np.signbit(theirs)[number])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", sorted(COMPLEX_BOUNDS))
 def test_parts_are_within_a_few_ulp_of_numpy(name: str, dtype: str) -> None:

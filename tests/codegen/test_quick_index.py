@@ -66,6 +66,7 @@ def without_checks(a: Any, out: Any) -> Any:
         out[i] = int(a[i])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("value", [*FITS, *FAILS])
 def test_names_of_indices(value: float, dtype: Any) -> None:

@@ -46,7 +46,7 @@ def by_hand(a: Array) -> Array:
 SHAPES = [(0, 8, 8), (3, 8, 0), (0, 8, 0), (0, 40, 9), (5, 64, 0), (2, 0, 9), (1, 33, 0)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kernel", [outer_and_inner, first, last, product, by_hand])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

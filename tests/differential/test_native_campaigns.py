@@ -22,7 +22,7 @@ SLICES = {
     "brought": 20,
     "operators": 6,
 }
-CHUNK = 20
+CHUNK = 10
 SEED = 2026
 
 
@@ -30,7 +30,7 @@ def _chunks() -> list[tuple[str, int]]:
     return [(kind, first) for kind, count in SLICES.items() for first in range(0, count, CHUNK)]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("kind", "first"), _chunks())
 def test_slice(kind: str, first: int) -> None:
     try_number = import_module(CAMPAIGNS[kind]).try_number

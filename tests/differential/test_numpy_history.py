@@ -74,7 +74,7 @@ def _check(call: str, way: Run) -> None:
             raise AssertionError(f"at the sizes {sizes}: {error}") from found.error
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("call", CALLS)
 def test_history_does_not_matter(call: str) -> None:
     _check(call, _interpreter())

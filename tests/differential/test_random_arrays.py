@@ -32,7 +32,7 @@ ROWS = [(kind, number) for kind, (count, _) in SLICES.items() for number in rang
 MAX_REFUSED = 7
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("kind", "number"), ROWS)
 def test_script(kind: str, number: int) -> None:
     program = make_program(f"suite/{number}", kind)
@@ -89,7 +89,7 @@ def _never(*_: object) -> bool:
     return False
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", range(150))
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:  # fuse also where it does not pay

@@ -44,7 +44,7 @@ def outcome(call: Any, capsys: pytest.CaptureFixture[str], *args: Any) -> tuple[
     return capsys.readouterr().out, []
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
     "statement", ["print({})", "raise ValueError({})", "assert n < -100, {}", "print(n, {}, x)"]

@@ -113,7 +113,7 @@ def is_small(program: Program) -> bool:
     return sum(1 for _ in walk(func.body)) <= MAX_NODES
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("first", LOOPS[::CHUNK])
 def test_vector_loops_of_the_first_seeds(first: int) -> None:
     """Loops that are written with `vectorize`, on arrays between pages that nobody may touch."""

@@ -72,6 +72,7 @@ def test_clip(dtype: Any) -> None:
     check_all_ways(clipped, [a, low, high], np.zeros((3, len(a)), dtype))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64], ids=lambda d: d.__name__)
 @pytest.mark.parametrize("low", VALUES)
 def test_clip_of_arrays(dtype: Any, low: float) -> None:

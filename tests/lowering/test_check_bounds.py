@@ -44,6 +44,7 @@ SIZES: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kernel", "shape"),
     [
@@ -310,6 +311,7 @@ def test_choices_keep_indices_inside(kernel: AnyKernel, size: Any) -> None:
     assert kernel.safety(hj.f64[size], hj.f64[other]).checks == ()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", CHOICES)
 @pytest.mark.parametrize("size", [1, 5, 16, 40])
 def test_choices_compute_the_same_in_all_ways(kernel: AnyKernel, size: int) -> None:

@@ -91,6 +91,7 @@ def special_arrays(size: int) -> list[Array]:
     return [quarters, zeros, below, above, holes, from_nan, low, numpy.full(size, numpy.nan)]
 
 
+@pytest.mark.sampled(2)
 @KERNELS
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_as_plain_python(kernel: AnyKernel, dtype: str) -> None:

@@ -211,6 +211,7 @@ def test_results_are_those_of_plain_python(kernel: AnyKernel, dtype: Any) -> Non
         check(anew, size, dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", ALL, ids=name_of)
 @pytest.mark.parametrize("size", [4, 8, 19])
 def test_known_sizes(kernel: AnyKernel, size: int) -> None:
@@ -223,6 +224,7 @@ def test_nothing_outside_of_arrays_is_touched(kernel: AnyKernel) -> None:
         check_guarded(kernel, arrays(size))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_every_processor_gives_the_same(cpu: str) -> None:
     with compiling_for(cpu), config.scope(cache_enabled=False):

@@ -259,6 +259,7 @@ def test_arrays_that_masks_select(dtype: Any) -> None:
         assert_as_plain_python(anew, [a, b])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_every_processor_gives_the_same(cpu: str) -> None:
     with compiling_for(cpu), config.scope(cache_enabled=False):

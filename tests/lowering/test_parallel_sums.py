@@ -88,6 +88,7 @@ def numpy_sum(a: Array) -> Any:
     return a.sum() + (a * a).mean()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1, 1000, 40_000, 200_000])
 def test_sums_of_numpy_are_those_of_one_thread(size: int) -> None:
     serial: AnyKernel = hybrid.script(numpy_sum, parallel=False)

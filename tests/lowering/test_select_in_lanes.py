@@ -101,7 +101,7 @@ def data(size: int, dtype: str) -> dict[str, Any]:
     return arrays
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 def test_same_as_one_by_one(loop: Callable[..., Any], dtype: str) -> None:

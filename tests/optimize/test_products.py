@@ -151,6 +151,7 @@ def test_vector_by_vector(size: int) -> None:
     check(product, random("float64", size), random("float64", 2 * size)[::2])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types_of_vectors(dtype: str) -> None:
     check(product, random(dtype, 100), random(dtype, 100))

@@ -124,6 +124,7 @@ def test_the_receipt_makes_what_is_compiled(name: str) -> None:
     assert outcome(kernel.with_schedule(s.trace.to_json()), args) == outcome(kernel, args)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_same_code_is_made(name: str) -> None:
     kernel, shapes = KERNELS[name]
@@ -573,6 +574,7 @@ def test_lanes_of_a_sum_in_its_order() -> None:
         sums_of_rows.with_schedule(lambda s: s.in_lanes("k", 4))(*args)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(20, 96), (20, 100), (20, 64), (3, 40)])
 def test_the_receipt_of_a_tile_of_sums(shape: tuple[int, int]) -> None:
     """Lanes are those of the tile, several vectors of them."""

@@ -78,6 +78,7 @@ def check(kernel: Any, *args: Any) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_sizes_known_to_the_code(size: int) -> None:
     check(hybrid.script(sums.py_func), random("float64", 2, size))

@@ -526,6 +526,7 @@ def test_many_threads_call_at_once() -> None:
 # Operators
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(SIZE,), (64, 64), (4, 16, 64), (1 << 20,)])
 def test_operators_write_to_it(shape: Sequence[int]) -> None:
     a, b = (NP.random.default_rng(k).random(shape) for k in range(2))

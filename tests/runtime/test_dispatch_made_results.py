@@ -81,6 +81,7 @@ KERNELS = (numbers, pairs, nested, point, box, tail, backwards)
 IDS = [kernel.__name__ for kernel in KERNELS]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
 @pytest.mark.parametrize("size", [1, 5, 20_000])
 def test_natively_and_through_python(kernel: Any, size: int) -> None:

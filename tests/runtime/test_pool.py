@@ -413,6 +413,7 @@ def default_handler() -> Generator[None]:
 LONG: tuple[Any, ...] = (waits, long_chunks, short_regions)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("default_handler")
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("kernel", LONG, ids=lambda kernel: kernel.__name__)

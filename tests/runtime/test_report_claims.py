@@ -158,13 +158,13 @@ def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
     assert found, f"line {loop.line}, {loop.name}: no vector instructions"
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
 def test_lanes(case: Case) -> None:
     check_claims(case)
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
 def test_threads(case: Case) -> None:
     check_threads(case)

@@ -126,6 +126,7 @@ def test_a_tile_of_a_matrix_product(golden: Golden) -> None:
             assert_unchanged(s.original, s.func, [floats(n, k), floats(k, m)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "k", "m"), [(4, 3, 8), (5, 0, 9), (1, 1, 1), (0, 2, 3), (9, 3, 15)])
 def test_tiles_of_constant_size(n: int, k: int, m: int) -> None:
     args = [floats(n, k), floats(k, m)]

@@ -45,6 +45,7 @@ def test_integers(cond: str, kind: str) -> None:
         assert_unchanged(s.original, backwards(s.func), args)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["parallel", "vectorize"])
 @pytest.mark.parametrize("cond", MINIMA + MAXIMA)
 def test_special_floats_in_every_place(cond: str, kind: str) -> None:

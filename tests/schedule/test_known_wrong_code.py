@@ -47,6 +47,7 @@ def two_stages(a: float32["n"], c: float32["n"]):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_tvm_15911_every_tile_of_a_run_time_size_is_computed(size: int) -> None:
     def steps(s: Schedule) -> None:
@@ -56,6 +57,7 @@ def test_tvm_15911_every_tile_of_a_run_time_size_is_computed(size: int) -> None:
     check(_TWO_STAGES, steps, floats(size), floats(size))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_tvm_15911_and_every_tile_of_a_consumer(size: int) -> None:
     def steps(s: Schedule) -> None:
@@ -196,6 +198,7 @@ def in_place(a: float32["n"]):
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("factors", [(4, 8), (8, 3), (16, 5)])
 def test_halide_7764_split_loops_are_split_again(size: int, factors: tuple[int, int]) -> None:

@@ -13,6 +13,7 @@ def test_a_hint(golden: Golden) -> None:
     golden.check(s.show(), "ir")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("distance", [1, 1000])
 @pytest.mark.parametrize("program", [PLAIN, DOWN, STRIDED, GUARDED], ids=str)
 def test_results_stay(program: Program, distance: int) -> None:

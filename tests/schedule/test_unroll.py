@@ -99,6 +99,7 @@ def too_long(a: Any) -> None:
         a[i] = a[i] + 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [4000, 4096])
 def test_just_short_enough(size: int) -> None:
     """What lowering adds to it is no reason to refuse what was taken."""

@@ -48,6 +48,7 @@ def test_every_axis(name: str, shape: tuple[int, ...], axis: int, is_fortran: bo
     check(getattr(hs, name)(x, axis - len(shape), exclusive=True), exclusive(x, axis, name))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float16", "float32"])
 def test_types(name: str, dtype: str) -> None:
@@ -65,6 +66,7 @@ def test_awkward_shapes() -> None:
     check(hs.cumsum(np.ones((3, 0)), 1, exclusive=True), np.ones((3, 0)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axis", [0, 1, None])
 @pytest.mark.parametrize("is_exclusive", [False, True])
 def test_sizes_of_the_run(axis: int | None, is_exclusive: bool) -> None:

@@ -88,6 +88,7 @@ def test_functions_of_one_operand(name: str, dtype: str) -> None:
     check(getattr(hs, name)(x), expected(getattr(np, name), x))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum"])
 @pytest.mark.parametrize("other", ["float16", "float32", "int64", "bool", "complex64"])
 def test_types_promote_as_in_numpy(name: str, other: str) -> None:
@@ -98,6 +99,7 @@ def test_types_promote_as_in_numpy(name: str, other: str) -> None:
         check(getattr(hs, name)(x, y), expected(getattr(np, name), x, y))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [2, 2.5, True, 1 + 2j, np.float32(2.5), np.int8(3)])
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "bool"])
 def test_numbers_give_way_as_in_numpy(number: Any, dtype: str) -> None:

@@ -54,6 +54,7 @@ def test_a_profile_is_of_the_call() -> None:
     assert str(profile).split()[0] == "tensor"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("operator", "args"), [(softmax, (X,)), (matmul, (X, X.T)), (relu, (X,))])
 def test_a_page_links_the_program_with_its_code(
     operator: Any, args: tuple[Any, ...], tmp_path: Path

@@ -86,6 +86,7 @@ def test_nan_wins_and_padding_never_does() -> None:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "float16", "float32"])
 def test_types(dtype: str) -> None:
     x = RNG.integers(0, 9, size=(2, 3, 8, 8)).astype(dtype)

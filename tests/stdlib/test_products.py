@@ -62,6 +62,7 @@ def test_batches_vectors_and_nothing(left: tuple[int, ...], right: tuple[int, ..
     check(hs.matmul(x, y), np.asarray(x @ y), 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"]
 )
@@ -84,6 +85,7 @@ def test_columns_too_long_for_one_panel() -> None:
     check(hs.matmul(x, y), x @ y, 1100)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("activation", [None, "relu", "sigmoid", "tanh"])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_dense(activation: Any, has_bias: bool) -> None:

@@ -99,6 +99,7 @@ def test_places(name: str, axis: int | None, keepdims: bool) -> None:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean"])
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "complex64"]
@@ -154,6 +155,7 @@ def test_nothing_has_no_extremum(name: str) -> None:
     assert getattr(hs, name)(np.empty((0, 3)), axis=1).shape == (0,)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_nothing_has_no_extremum_at_sizes_of_the_run(name: str, axis: int | None) -> None:

@@ -21,7 +21,7 @@ from tests.support.operator_rows import Row, compare
 from tests.support.small_machine import small_machine
 
 Array = Any
-FEW = settings(max_examples=max(settings().max_examples // 5, 1))
+FEW = settings(max_examples=max(settings().max_examples // 8, 1))
 RNG = np.random.default_rng(4)
 TABLES = (
     "activations",

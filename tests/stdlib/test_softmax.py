@@ -31,6 +31,7 @@ def check(found: Array, wanted: Array) -> None:
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -96,6 +97,7 @@ def test_bad_axis_is_refused() -> None:
 # -- normalization ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [1, -1, 0])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("has_scale", [False, True])
@@ -116,6 +118,7 @@ def test_batch_norm(axis: int, dtype: str, has_scale: bool) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axes", [(-1,), (0,), (1, 2)])
 @pytest.mark.parametrize("has_scale", [False, True])
 def test_layer_norm(axes: tuple[int, ...], has_scale: bool) -> None:

@@ -143,6 +143,7 @@ def test_a_nan_is_the_largest() -> None:
     compare(found, np.array([[[[0.0, 1.0, 0.0, 0.0]]]]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int16"])
 def test_normalization_of_other_types(dtype: str) -> None:
     x = (X * 9).astype(dtype)

@@ -273,6 +273,7 @@ def layered() -> tuple[Any, Any, Any]:
     return a, b, te.compute((16, 8), lambda i, j: b[i, j] * a[15 - i, j], name="C")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_an_argument_is_passed_in_its_layout(layout: str, which: int) -> None:

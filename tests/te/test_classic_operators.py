@@ -50,6 +50,7 @@ def make_matmul(n: Any, m: Any, k: Any) -> Any:
 MATMUL_SIZES = [(1, 1, 1), (7, 5, 3), (16, 16, 16), (33, 17, 20)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "m", "k"), MATMUL_SIZES)
 def test_matmul_with_blocking(n: int, m: int, k: int) -> None:
     A, B, C = make_matmul(n, m, k)
@@ -131,6 +132,7 @@ def conv2d_of_numpy(a: Array, w: Array, stride: int, pad: int) -> Array:
 CONVOLUTIONS = [(6, 2, 3, 1, 1), (7, 1, 2, 2, 1), (9, 3, 4, 2, 0), (8, 2, 2, 3, 2)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("size", "channels", "filters", "stride", "pad"), CONVOLUTIONS)
 def test_conv2d_with_inlined_padding(
     size: int, channels: int, filters: int, stride: int, pad: int
@@ -147,6 +149,7 @@ def test_conv2d_with_inlined_padding(
     np.testing.assert_allclose(c, conv2d_of_numpy(a, w, stride, pad), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("size", "channels", "filters", "stride", "pad"), CONVOLUTIONS)
 def test_conv2d_with_padding_in_the_tile(
     size: int, channels: int, filters: int, stride: int, pad: int
@@ -163,6 +166,7 @@ def test_conv2d_with_padding_in_the_tile(
     np.testing.assert_allclose(c, conv2d_of_numpy(a, w, stride, pad), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [3, 5, 8])
 def test_depthwise_conv2d_with_relu(size: int) -> None:
     A, W = te.placeholder((4, size, size), name="A"), te.placeholder((4, 3, 3), name="W")
@@ -240,6 +244,7 @@ def make_softmax(n: Any, m: Any) -> Any:
     return A, largest, raised, total, Y
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (4, 7), (9, 16)])
 def test_softmax_in_three_stages(n: int, m: int) -> None:
     A, largest, raised, total, Y = make_softmax(te.var("n"), te.var("m"))
@@ -332,6 +337,7 @@ def test_argmax_in_parts(position: int) -> None:
     np.testing.assert_array_equal(p, v.argmax(1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1, 4, 15, 32])
 @pytest.mark.parametrize("is_attached", [False, True])
 def test_sum_in_parts(size: int, is_attached: bool) -> None:

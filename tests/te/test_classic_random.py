@@ -44,7 +44,7 @@ def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
     check_scheduled(found, native=True)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", MOVES)
 def test_steps_of_every_kind_are_accepted(kind: str) -> None:
     for seed in range(MAX_GRAPHS):

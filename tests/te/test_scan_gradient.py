@@ -170,6 +170,7 @@ def test_what_is_inside_has_no_gradient_outside() -> None:
             te.gradient(total, [inner])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accumulate", [hs.cumsum, hs.cumprod], ids=["cumsum", "cumprod"])
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 1, "exclusive": True}])
 def test_sums_and_products_up_to_each_element(accumulate: Any, options: Any) -> None:

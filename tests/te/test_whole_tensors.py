@@ -39,6 +39,7 @@ def run(make: Callable[..., Any], *arrays: Any) -> Any:
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", OPERATORS)
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_two_tensors(op: Callable[[Any, Any], Any], shapes: Any) -> None:

@@ -47,6 +47,7 @@ def last(x: Any, y: Any) -> Any:
 AXES = [0, 1, 2, -1, None, (0, 1), (0, 2), (1, 2), (2, 0), (0, 1, 2), ()]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_reduce(axis: Any, keepdims: bool) -> None:

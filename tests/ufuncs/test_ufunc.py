@@ -68,6 +68,7 @@ def test_types_are_those_seen() -> None:
     assert twice.ntypes == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("a", DTYPES)
 @in_each("b", DTYPES)
 def test_types_meet_as_in_numpy(a: str, b: str) -> None:
