@@ -55,7 +55,7 @@ def pack_products(
         if not _may_be_large(func, block, target, is_free):
             continue
         found = find_in_block(func, block.name, is_gemm=True)
-        if found is None or found.start is None:
+        if found is None or (found.start is None and not found.product.in_order):
             continue
         product = found.product
         if not _is_large(product, target):

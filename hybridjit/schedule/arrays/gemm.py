@@ -16,8 +16,9 @@
 
 The terms of an element are added in blocks of `depth`, in order, each product and sum rounded
 once where the machine can (`fma`). Where the order of a sum is not open (`in_order`), it begins
-with the total of the blocks before, and its terms are added as in the loops. Packing reads the
-factors in any layout, and converts them on the way.
+with the total of the blocks before, and its terms are added as in the loops; where they are added
+to what `c` holds (`goes_on`), that is the total. Packing reads the factors in any layout, and
+converts them on the way.
 
 Where the terms are those of windows, as in a convolution, neighbouring rows share most of what they
 read: they are not packed, one panel after the other is, and all terms are added in one go.
@@ -91,7 +92,7 @@ class TiledProduct:
         return self.own
 
     def emit(self) -> None:
-        """Give all elements of the product to `factors.put`."""
+        """Store all elements of the product."""
         _, inner, columns = self.factors.sizes
         width = self.tile.panels * self.tile.columns
 
@@ -280,31 +281,11 @@ class TiledProduct:
     def _sum(self, place: _TilePlace, depth: Expr) -> None:
         """Multiply the rows by a panel."""
         tile, memory, emit = self.tile, self.rows, self.code.emit
-        zero = const(0, tile.dtype.component)
-
-        def clear(r: Expr, v: Expr, lane: Expr) -> None:
-            for part in range(tile.parts):
-                emit(Store(memory.sums, (r, Const(part), v, lane), zero))
 
         def write(r: Expr, v: Expr, lane: Expr) -> None:
             for part in map(Const, range(tile.parts)):
                 column = plus(times(v, Const(tile.lanes)), lane)
                 emit(Store(memory.out, (r, part, column), Load(memory.sums, (r, part, v, lane))))
-
-        def go_on(r: Expr, v: Expr, lane: Expr) -> None:
-            column = plus(times(v, Const(tile.lanes)), lane)
-            for part in map(Const, range(tile.parts)):
-                total = self._total(place, r, part, column)
-                emit(Store(memory.sums, (r, part, v, lane), total))
-
-        with self.code.collect() as from_zero:
-            self._each_sum(clear)
-        if self._goes_on():
-            with self.code.collect() as from_total:
-                self._each_sum(go_on)
-            emit(If(Gt(place.k, ZERO), seq(*from_total), seq(*from_zero)))
-        else:
-            emit(seq(*from_zero))
 
         def add_term(at: Place, d: Expr) -> None:
             self._each_sum(
@@ -313,12 +294,55 @@ class TiledProduct:
                 )
             )
 
+        self._begin(place)
         self._each_term(depth, add_term)
         self._each_sum(write)
 
-    def _goes_on(self) -> bool:
-        """Whether a sum begins with what the blocks of terms before have left."""
-        return self.tile.in_order and self.memory.totals is not None
+    def _begin(self, place: _TilePlace) -> None:
+        """Set the sums to what the terms before left of them, or to zeros."""
+        tile, out, zero = self.tile, self.rows.out, const(0, self.tile.dtype.component)
+
+        def held(r: Expr, part: Expr, column: Expr) -> Expr:
+            return Load(out, (r, part, column))
+
+        if tile.goes_on:
+            self._fetch(place)
+            self._start_with(held)
+            return
+        with self.code.collect() as from_zero:
+            self._start_with(lambda r, part, column: zero)
+        if not tile.in_order or self.memory.totals is None:
+            self.code.emit(seq(*from_zero))
+            return
+        with self.code.collect() as from_total:
+            self._start_with(partial(self._total, place))
+        self.code.emit(If(Gt(place.k, ZERO), seq(*from_total), seq(*from_zero)))
+
+    def _start_with(self, value: Callable[[Expr, Expr, Expr], Expr]) -> None:
+        """Set each sum to the value for its row, its part and its column."""
+        tile, sums = self.tile, self.rows.sums
+
+        def start(r: Expr, v: Expr, lane: Expr) -> None:
+            column = plus(times(v, Const(tile.lanes)), lane)
+            for part in map(Const, range(tile.parts)):
+                self.code.emit(Store(sums, (r, part, v, lane), value(r, part, column)))
+
+        self._each_sum(start)
+
+    def _fetch(self, place: _TilePlace) -> None:
+        """Copy what the result holds for the elements of a tile, and zeros for those beyond it."""
+        tile, out, emit = self.tile, self.rows.out, self.code.emit
+        assert tile.parts == 1, "sums of complex numbers have no order to keep"
+
+        def copy(r: Expr, lane: Expr) -> None:
+            emit(Store(out, (r, ZERO, lane), self._element(place, r, lane)))
+
+        def clear(r: Expr, lane: Expr) -> None:
+            emit(Store(out, (r, ZERO, lane), const(0, tile.dtype)))
+
+        if not (self._is_whole(0, tile.rows) and self._is_whole(2, tile.columns)):
+            self._each_lane(Const(tile.rows), clear)
+        self._each_element(place, copy)
 
     def _left_parts(self, place: _TilePlace, r: Expr, at: Place, d: Expr) -> list[Expr]:
         """The parts of an element of the left factor, in a row of a tile: packed, or as it is."""
@@ -370,8 +394,12 @@ class TiledProduct:
     def _put(self, place: _TilePlace, r: Expr, lane: Expr) -> None:
         loads = [Load(self.rows.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
         value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
-        row = (*place.around, plus(place.i, r))
-        self.factors.put(row, plus(place.j, lane), value)
+        element = self._element(place, r, lane)
+        self.code.emit(Store(element.buffer, element.indices, value, span=element.span))
+
+    def _element(self, place: _TilePlace, r: Expr, lane: Expr) -> Load:
+        """The element of the result for one of a tile."""
+        return self.factors.element((*place.around, plus(place.i, r)), plus(place.j, lane))
 
     def _total(self, place: _TilePlace, r: Expr, part: Expr, lane: Expr) -> Load:
         """What the blocks of terms before have left for an element of a tile."""

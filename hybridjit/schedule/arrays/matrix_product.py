@@ -233,15 +233,14 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
         def term(at: Place) -> dict[Var, Expr]:
             return dict(zip(terms, at, strict=True))
 
-        def put(i: Place, j: Expr, value: Expr) -> None:
-            place = product.place({**row(i), column: j})
-            code.emit(Store(product.result, place, value, span=span))
+        def element(i: Place, j: Expr) -> Load:
+            return Load(product.result, product.place({**row(i), column: j}), span=span)
 
         factors = Factors(
             lambda i, k: product.factor(code, product.left, {**row(i), **term(k)}),
             lambda k, j: product.factor(code, product.right, {**around, **term(k), column: j}),
             sizes,
-            put,
+            element,
             above,
             windows,
             goes_along_rows=product.goes_along_rows,
@@ -283,9 +282,9 @@ def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> N
     def rows_from(first: Expr) -> None:
         height = code.let(tidy(Min(minus(size, first), Const(strip))), "height")
 
-        def put(i: Place, j: Expr, value: Expr) -> None:
+        def element(i: Place, j: Expr) -> Load:
             place = product.place({row: plus(first, i[0]), column: plus(first, j)})
-            code.emit(Store(result, place, value, span=span))
+            return Load(result, place, span=span)
 
         def left(i: Place, k: Place) -> Expr:
             return product.factor(code, product.left, {row: plus(first, i[0]), product.terms: k[0]})
@@ -294,7 +293,7 @@ def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> N
             places = {column: plus(first, j), product.terms: k[0]}
             return product.factor(code, product.right, places)
 
-        factors = Factors(left, right, (height, inner, minus(size, first)), put)
+        factors = Factors(left, right, (height, inner, minus(size, first)), element)
         TiledProduct(code, factors, tile, memory).emit()
 
     def copy(i: Expr, j: Expr) -> None:

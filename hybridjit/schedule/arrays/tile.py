@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from hybridjit.arith.ranges import constant, plus
 from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
@@ -34,6 +34,8 @@ class Tile:
     packed_bytes: int = 1 << 20
     # Whether each sum goes on where the terms before left it: all are added in their order.
     in_order: bool = False
+    # Whether the first of them is added to what the result holds.
+    goes_on: bool = False
 
     @property
     def parts(self) -> int:
@@ -53,9 +55,9 @@ class Tile:
 
 @record
 class Factors:
-    """The elements of two matrices, their sizes (rows, inner, columns), and what takes the sums.
+    """The elements of two matrices, their sizes (rows, inner, columns), and of what takes the sums.
 
-    It is given each element of the product once, by its row and its column. A row is a place in
+    An element of the product is found by its row and its column. A row is a place in
     the loops `around`, if there are any, and a number; a term is a number and a place in the
     `windows`, of these sizes. What the result has next to each other are columns, or rows. The
     left factor is packed, or `is_read_in_place`; packed row by row, or `term_by_term` if rows of
@@ -65,7 +67,7 @@ class Factors:
     left: Callable[[Place, Place], Expr]
     right: Callable[[Place, Expr], Expr]
     sizes: tuple[Expr, Expr, Expr]
-    put: Callable[[Place, Expr, Expr], None]
+    element: Callable[[Place, Expr], Load]
     around: tuple[Expr, ...] = ()
     windows: tuple[int, ...] = ()
     goes_along_rows: bool = False
@@ -76,7 +78,7 @@ class Factors:
 @record
 class TileMemory:
     """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
-    terms before, if there are any, of whole tiles.
+    terms before, if there are any and the result does not hold them, of whole tiles.
     """
 
     depth: int
@@ -96,7 +98,7 @@ class TileMemory:
         depth = tile.depth if inner is None else min(tile.depth, inner * math.prod(windows))
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
         dtype, totals = tile.dtype.component, None
-        if inner is None or inner > tile.depth:
+        if (inner is None or inner > tile.depth) and not tile.goes_on:
             # Room for a tile that begins in the last row: as is known of any number of rows.
             rows = plus(sizes[0], Const(tile.rows - 1))
             shape = *around, rows, Const(tile.parts), Const(panels * tile.columns)

@@ -139,14 +139,21 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
             [block],
             help="s.sum_in_register(block) and s.add_terms(block, 4) are for those",
         )
-    start = _find_start(func, found, block_name, "gemm")
+    start = found.start if product.in_order else _find_start(func, found, block_name, "gemm")
     _check_rounding(func, product, numbers, block_name)
     mirror = find_mirror(product) if numbers.symmetric else None
     if numbers.symmetric and mirror is None:
         raise refuse(func, f"gemm: the product of '{block_name}' is not symmetric", [block])
-    made, loops = make_gemm(product, numbers.tile(product), mirror, _large(product, numbers))
+    is_large = _large(product, numbers)
+    if start is None and (mirror is not None or is_large is not None):
+        help = "not if half of it is mirrored, or sizes are known at run time only"
+        raise refuse(
+            func, f"gemm: '{product.result.name}' is not zero to begin with", [block], help=help
+        )
+    tile = replace(numbers.tile(product), goes_on=start is None)
+    made, loops = make_gemm(product, tile, mirror, is_large)
     fusion.loops = {*fusion.loops, *loops}
-    if mirror is None and fusion.fault(product.nest) is Fault.NEVER:
+    if start is not None and mirror is None and fusion.fault(product.nest) is Fault.NEVER:
         fusion.products = {*fusion.products, product.result}
     return found.replaced(made, start)
 
