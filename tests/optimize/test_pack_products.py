@@ -186,14 +186,79 @@ def in_one_layer(a: Array, b: Array) -> Array:
     return c
 
 
+# Something else stands in front of the terms.
+def scaled_before(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] *= 0.3
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += 1.5 * a[i, k] * b[k, j]
+
+
+def set_before(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = a[i, 0] + b[0, j] * c[i, 3]
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def turned_before(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            c[j, min(i, b.shape[1] - 1)] *= 0.5
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def reads_the_row_before(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] += 0.5 * c[max(i - 1, 0), j]
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def changes_a_factor(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            b[0, j] += 1.0
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def shows_how_far_it_is(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = c[int(b[0, j] * 0.0), j]
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def behind(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+        for j in range(b.shape[1]):
+            c[i, j] *= 0.3
+
+
 TAKEN = (
     *(in_the_array, in_a_variable, row_by_row, transposed, terms_outside, several_products),
     *(steps_of_time, terms_of_two_loops, from_another_number, from_what_is_there),
-    *(in_a_part, in_one_layer),
+    *(in_a_part, in_one_layer, scaled_before, set_before),
 )
 NOT_TAKEN = (
     *(reads_the_result, reads_its_element, steps_inside, a_triangle, nothing_is_added_up),
-    two_starts,
+    *(two_starts, turned_before, reads_the_row_before, changes_a_factor, shows_how_far_it_is),
+    behind,
 )
 SIZES = [(16, 20, 40), (17, 9, 70), (23, 33, 31), (40, 65, 18), (19, 8, 130)]
 

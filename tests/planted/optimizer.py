@@ -390,7 +390,7 @@ BUGS = (
     ),
     Bug(
         "a sum in order begins with zero in each block of terms",
-        [replaced(TiledProduct, "_goes_on", always(False))],
+        [replaced(TiledProduct, "_has_totals", always(False))],
         on_a_small_machine(packed.test_every_bit, packed.in_a_variable, (23, 33, 31), "float64"),
     ),
     Bug(
@@ -398,6 +398,20 @@ BUGS = (
         [replaced(array_products, "find_zero", never_cleared)],
         on_a_small_machine(
             packed.test_every_bit, packed.from_another_number, (23, 33, 31), "float64"
+        ),
+    ),
+    Bug(
+        "a product in loops forgets what was there",
+        [replaced(TiledProduct, "_fetch", always(None))],
+        on_a_small_machine(
+            packed.test_every_bit, packed.from_what_is_there, (23, 33, 31), "float64"
+        ),
+    ),
+    Bug(
+        "what stands in front of terms may always run before all of them",
+        [replaced(split_init, "_is_apart", always(True))],
+        on_a_small_machine(
+            packed.test_every_bit, packed.reads_the_row_before, (23, 33, 31), "float64"
         ),
     ),
     Bug(

@@ -311,12 +311,16 @@ class TiledProduct:
             return
         with self.code.collect() as from_zero:
             self._start_with(lambda r, part, column: zero)
-        if not tile.in_order or self.memory.totals is None:
+        if not self._has_totals():
             self.code.emit(seq(*from_zero))
             return
         with self.code.collect() as from_total:
             self._start_with(partial(self._total, place))
         self.code.emit(If(Gt(place.k, ZERO), seq(*from_total), seq(*from_zero)))
+
+    def _has_totals(self) -> bool:
+        """Whether a sum begins with what the blocks of terms before have left."""
+        return self.tile.in_order and self.memory.totals is not None
 
     def _start_with(self, value: Callable[[Expr, Expr, Expr], Expr]) -> None:
         """Set each sum to the value for its row, its part and its column."""

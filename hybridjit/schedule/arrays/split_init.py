@@ -10,7 +10,16 @@
                     c[i, j] += a[i, k] * b[k, j]
 
 It is declared as one, such as te.sum, or written in loops, with what it begins with in front of the
-loop over its terms, in the array or in a variable.
+loop over its terms, in the array or in a variable. What else stands there runs before all terms, if
+it has to do with none but those of the same iteration:
+
+    for i in range(n):                        for i in range(n):
+        for j in range(m):                        for j in range(m):
+            c[i, j] *= beta                           c[i, j] *= beta
+        for k in range(l):              -->   for i in range(n):
+            for j in range(m):                    for k in range(l):
+                c[i, j] += a[i, k] * b[k, j]          for j in range(m):
+                                                          c[i, j] += a[i, k] * b[k, j]
 
 Their blocks say so (`array`), so that steps on array statements know them. Loops over terms that
 run once go. Relies on nothing; what is not proved here (indices that are inside of their arrays,
@@ -23,6 +32,7 @@ from dataclasses import replace
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.inside import prove_inside
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
@@ -36,6 +46,7 @@ from hybridjit.ir.stmt import (
     Iter,
     IterKind,
     LoopKind,
+    Seq,
     Stmt,
     Store,
     flat_stmts,
@@ -52,13 +63,14 @@ class _Sum:
     """The `loops` around a sum, what sets an element to begin with, and what adds a term to it.
 
     Both are in terms of the iterations of its block, of which only those inside of the `init` are
-    over terms. Without `init`, elements are what they are.
+    over terms. Without `init`, elements are what they are, or what the nest `before` leaves.
     """
 
     loops: list[For]
     iters: tuple[Iter, ...]
     init: Store | None
     store: Store
+    before: For | None = None
 
 
 def split_init(func: PrimFunc, block: Block) -> PrimFunc:
@@ -77,6 +89,8 @@ def split_init(func: PrimFunc, block: Block) -> PrimFunc:
     if not all(item.var in _indexed(found.store) for item in _spatial(block)):
         return func
     second = _nest(*_without_single(loops, block))
+    if found.before is not None:
+        return replace_stmt(func, loops[0], seq(fresh_copy(found.before), second))
     if found.init is None:
         return replace_stmt(func, loops[0], second)
     name = fresh_block_name(func, f"{block.name}_init")
@@ -105,7 +119,7 @@ def _without_outer(found: _Sum) -> _Sum:
     fix = FoldingSubstitute(places).rewrite
     init = None if found.init is None else fix(found.init)
     iters = tuple(item for item in found.iters if item.value not in outer)
-    return _Sum(found.loops[count:], iters, init, fix(found.store))
+    return _Sum(found.loops[count:], iters, init, fix(found.store), found.before)
 
 
 def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
@@ -141,7 +155,52 @@ def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
         for item in block.iters
     )
     stmts = bodies[around[0]]
-    return _with_start(replace(block, iters=iters), loops, stmts, inner[around[0]])
+    started = _with_start(replace(block, iters=iters), loops, stmts, inner[around[0]])
+    return started or _with_others(func, block, loops, around[0])
+
+
+def _with_others(func: PrimFunc, block: Block, loops: list[For], at: int) -> _Sum | None:
+    """The sum with what stands in front of its terms, in loop number `at`, as a nest of its own."""
+    assert isinstance(block.body, Store)
+    *others, terms = flat_stmts(loops[at].body)
+    outer = loops[: at + 1]
+    if at + 1 == len(loops) or terms is not loops[at + 1] or not all(map(_is_plain, outer)):
+        return None
+    places = {item.var: item.value for item in block.iters}
+    term = FoldingSubstitute(places).rewrite(block.body)
+    before = _nest(outer, seq(*others))
+    if not _is_apart(func, outer, lower_blocks(replace(func, body=before)).body, term):
+        return None
+    assert isinstance(before, For)
+    return _Sum(loops, block.iters, None, block.body, before)
+
+
+def _is_apart(func: PrimFunc, outer: list[For], before: Stmt, term: Store) -> bool:
+    """Whether the nest `before` may run before the terms of earlier iterations, too.
+
+    It never fails; of the sums, it touches only those of its own iteration, which are found by the
+    variables of the `outer` loops; and it changes nothing that the terms are made of.
+    """
+    plain = (Seq, For, Store, Expr)
+    if not all(isinstance(node, plain) and not operation_may_fail(node) for node in walk(before)):
+        return False
+    factors = {node.buffer for node in walk(term.value) if isinstance(node, Load)} - {term.buffer}
+    own = [(place, loop.var) for loop in outer for place in _places_of(loop.var, term.indices)]
+    if {var for _, var in own} != {loop.var for loop in outer}:
+        return False
+    for access in find_accesses(before):
+        if not prove_inside(func, (), access):
+            return False
+        if access.buffer is term.buffer:
+            if any(access.indices[place] is not var for place, var in own):
+                return False
+        elif isinstance(access.node, Store) and access.buffer in factors:
+            return False
+    return True
+
+
+def _places_of(var: Var, indices: tuple[Expr, ...]) -> list[int]:
+    return [place for place, index in enumerate(indices) if index is var]
 
 
 def _with_start(block: Block, loops: list[For], stmts: list[Stmt], terms: Stmt) -> _Sum | None:
