@@ -9,9 +9,10 @@ the styles "neat" and "long"; here are their arrays, and how they come to know t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tests.loops.products import make_product
 from tests.programs.kinds import LONG, NEAT
 from tests.programs.loops import nested_loops
 from tests.programs.maker import Lines, Maker, indent
@@ -30,6 +31,8 @@ TABLES = {"n": ("p", Extent(0, "n")), "m": ("q", Extent(0, "m"))}
 SIZES = {"n": "n", "m": "m"}
 # What may stand alone, without a loop around it.
 IDIOMS = ("packing", "packing", "search", "first step")
+# Programs in a hundred that are sums of products.
+PRODUCTS = 12
 # How sizes come to the program: as constants of it, from the shapes of arrays, as arguments.
 WAYS = ("captured", "captured", "shapes", "arguments", "arguments")
 
@@ -52,6 +55,8 @@ class LoopProgram:
 
 def make_program(choices: Choices) -> LoopProgram:
     """A random program."""
+    if choices.chance(PRODUCTS):
+        return _product(choices)
     is_neat = choices.chance(60)
     style = NEAT if is_neat else LONG
     palette, way = choices.pick(style.palettes), choices.pick(WAYS)
@@ -68,12 +73,25 @@ def make_program(choices: Choices) -> LoopProgram:
     lines: Lines = []
     for _ in range(choices.pick((1, 1, 1, 2))):
         lines += _nest(make, max(shapes, key=len) if is_neat else "")
+    layouts = ["C" if is_neat and choices.chance(70) else choices.pick(LAYOUTS) for _ in arrays]
+    text = _text(arrays, way, lines)
+    return LoopProgram(text, tuple(arrays), tuple(layouts), way, make.order, make.drawn)
+
+
+def _product(choices: Choices) -> LoopProgram:
+    """Sums of products: of known sizes mostly, as it takes to run them in packed tiles."""
+    lines, arrays = make_product(choices)
+    way = "captured" if choices.chance(80) else choices.pick(WAYS)
+    layouts = tuple(choices.pick(LAYOUTS) for _ in arrays)
+    text = _text(arrays, way, lines)
+    return LoopProgram(text, tuple(arrays), layouts, way, 3, {"product": 1})
+
+
+def _text(arrays: Sequence[Array], way: str, lines: Lines) -> str:
     params = [*(array.name for array in arrays), *(name for name, _ in TABLES.values())]
     head = f"def kernel({', '.join(params)}{', n, m' if way == 'arguments' else ''}):"
     sizes = ["n, m = p.shape[0], q.shape[0]"] if way == "shapes" else []
-    layouts = ["C" if is_neat and choices.chance(70) else choices.pick(LAYOUTS) for _ in arrays]
-    text = "\n".join([head, *indent([*sizes, *lines])]) + "\n"
-    return LoopProgram(text, tuple(arrays), tuple(layouts), way, make.order, make.drawn)
+    return "\n".join([head, *indent([*sizes, *lines])]) + "\n"
 
 
 def _array(

@@ -1,0 +1,86 @@
+"""Random sums of products in nests of loops: what may run in packed tiles, and what must not.
+
+    for i, j, k in some order:                     the element set to zero, to something else, or
+        c[i, j] += 1.5 * a[i, k] * b[k, j]         not at all, inside, in a variable, or in a nest
+
+Rows may be scaled, or read other rows, before the terms of each come; factors may be transposed,
+windows, or parts of the result.
+"""
+
+from __future__ import annotations
+
+from tests.programs.maker import Lines, indent
+from tests.programs.scope import Array, Extent
+from tests.support.choices import Choices
+
+TYPES = ("float64", "float32")
+PADS = (0, 0, 0, 1, 3)
+LEFT = ("a[{i}, {k}]", "a[{i}, {k}]", "1.5 * a[{i}, {k}]", "(a[{i}, {k}] + b[0, 0])")
+RIGHT = ("b[{k}, {j}]", "b[{k}, {j}]", "b[{k}, {j}]", "(b[{k}, {j}] - c[0, {j}])")
+ORDERS = ("ijk", "ikj", "kij", "jik", "jki", "kji")
+# What stands before the terms of a row, in the loop over rows.
+BEFORE = (
+    "c[i, j] *= 0.5",
+    "c[i, j] = a[i, 0] - c[i, 0]",
+    "c[i, j] += 0.5 * c[max(i - 1, 0), j]",
+    "c[i, j] += c[min(i + 1, c.shape[0] - 1), j]",
+    "b[0, j] += 1",
+)
+AFTER = ("c[i, j] *= 0.5", "c[i, j] = c[i, j] - c[i, 0]")
+START = ("0.0", "0.0", "0.5", "c[i, 0]")
+
+
+def make_product(choices: Choices) -> tuple[Lines, list[Array]]:
+    """The statements of a program, and its arrays."""
+    rows, terms, columns = (Extent(choices.pick(PADS), "m") for _ in range(3))
+    dtype = choices.pick(TYPES)
+    shapes = {"a": (rows, terms), "b": (terms, columns), "c": (rows, columns)}
+    if choices.chance(15):
+        shapes["a"] = (terms, rows)
+    arrays = [Array(name, dtype, shape) for name, shape in shapes.items()]
+    extents = {"i": "c.shape[0]", "j": "c.shape[1]", "k": "b.shape[0]"}
+    if choices.chance(15):  # a part of the result, or of the terms
+        name = choices.pick("ijk")
+        extents[name] = f"max({extents[name]} - 2, 0)"
+    heads = {name: f"for {name} in range({extent}):" for name, extent in extents.items()}
+    left = choices.pick(LEFT) if shapes["a"][0] is rows else "a[{k}, {i}]"
+    factors = [text.format(i="i", j="j", k="k") for text in (left, choices.pick(RIGHT))]
+    if choices.chance(20):
+        factors.reverse()
+    term = " * ".join(factors)
+    shape = choices.weighted({"plain": 3, "inside": 3, "variable": 2, "row": 4, "nest": 3})
+    return _lines(choices, shape, heads, term), arrays
+
+
+def _lines(choices: Choices, shape: str, heads: dict[str, str], term: str) -> Lines:
+    add = [f"c[i, j] += {term}"]
+    start = choices.pick(START)
+    match shape:
+        case "plain":
+            return _loops(heads, choices.pick(ORDERS), add)
+        case "nest":
+            value = "0.0" if start == "c[i, 0]" else start
+            first = _loops(heads, choices.pick(("ij", "ji")), [f"c[i, j] = {value}"])
+            return [*first, *_loops(heads, choices.pick(ORDERS), add)]
+        case "inside":
+            inner = [f"c[i, j] = {start}", *_loops(heads, "k", add)]
+            return _loops(heads, choices.pick(("ij", "ji")), inner)
+        case "variable":
+            inner = [
+                f"total = {start} + 0.0",
+                *_loops(heads, "k", [f"total += {term}"]),
+                "c[i, j] = total",
+            ]
+            return _loops(heads, choices.pick(("ij", "ji")), inner)
+        case _:
+            rows = _loops(heads, "j", [choices.pick(BEFORE)])
+            rows += _loops(heads, choices.pick(("kj", "jk")), add)
+            if choices.chance(15):
+                rows += _loops(heads, "j", [choices.pick(AFTER)])
+            return _loops(heads, "i", rows)
+
+
+def _loops(heads: dict[str, str], order: str, body: Lines) -> Lines:
+    for name in reversed(order):
+        body = [heads[name], *indent(body)]
+    return body
