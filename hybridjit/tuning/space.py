@@ -68,8 +68,12 @@ class Schedules:
 
 
 def without_samples(trace: RecordedTrace) -> RecordedTrace:
-    """The steps that came of choices, without these."""
-    return RecordedTrace(tuple(step for step in trace.steps if step["step"] not in _SAMPLING))
+    """The steps that came of choices, without these; one that chose a loop is where others get it
+    from, and chooses the same again.
+    """
+    return RecordedTrace(
+        tuple(step for step in trace.steps if step["results"] or step["step"] not in _SAMPLING)
+    )
 
 
 @record(eq=False)

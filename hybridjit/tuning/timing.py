@@ -1,9 +1,10 @@
 """Who is faster, on a machine that has other things to do.
 
-    rival:      ||||||| |||||||           ||||||| ...
-    candidate:         |       |||||||||||        ...      in turns: the same weather
+    rival:      |||||||  |           ||||||| |      ...
+    candidate:         ||  |||||||||||        ||||| ...    in turns: the same weather
 
-The best of many turns is what code can do; what disturbs a run only ever makes it slower.
+The best of many turns is what code can do; what disturbs a run only ever makes it slower. Who runs
+first in a turn finds the caches as those left them who keep the time: so that changes, too.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def race(
     taken: list[list[float]] = [[] for _ in runs]
 
     def turn(repeat: int) -> None:
-        for run, samples in zip(runs, taken, strict=True):
+        entrants = list(zip(runs, taken, strict=True))
+        for run, samples in entrants if len(taken[0]) % 2 == 0 else reversed(entrants):
             if prepare is not None:
                 prepare()
             samples.append(_sample(run, repeat, clock))

@@ -106,6 +106,21 @@ def test_samples_are_not_part_of_the_recipe() -> None:
     assert "sample" not in recipe
 
 
+def test_a_place_that_was_sampled_is_part_of_the_recipe() -> None:
+    def places(s: Any) -> None:
+        where = s.sample_compute_location("u")
+        if where is not None:
+            s.compute_at("u", where)
+
+    kernel, args = CASES["stages"]
+    space = Schedules(kernel.schedule(*args).func, places)
+    expected = kernel(*args)
+    drawn = [made(space, Picks(first, (place,))).recipe for place in range(3)]
+    assert len(set(drawn)) == 3
+    for recipe in drawn:
+        np.testing.assert_array_equal(kernel.with_schedule(recipe)(*args), expected)
+
+
 def test_programs_are_known_by_what_they_do() -> None:
     texts = [
         "def f(x: float32[8]):\n    for i in range(8):\n        x[i] = x[i] + 1",

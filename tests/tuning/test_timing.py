@@ -47,6 +47,25 @@ def test_the_faster_one_wins_on_a_noisy_machine() -> None:
     assert sum(map(winner, range(20))) >= 19
 
 
+def test_who_runs_first_in_a_turn_has_no_disadvantage() -> None:
+    """Looking whether a race is over leaves the caches cold for the one who comes next."""
+    machine = Machine()
+    looks = 0
+
+    def clock() -> float:
+        nonlocal looks
+        looks += 1
+        return machine.clock()
+
+    def run() -> None:
+        nonlocal looks
+        machine.now += 1.1e-3 if looks > 2 else 1e-3
+        looks = 0
+
+    plain, same = race([run, run], 0.25, clock=clock)
+    assert abs(same.best / plain.best - 1) < 1e-3
+
+
 def test_a_hopeless_candidate_is_not_timed_for_long() -> None:
     machine = Machine()
     _, slow = race([machine.call(1e-3), machine.call(1.0)], 5.0, clock=machine.clock)
