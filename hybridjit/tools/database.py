@@ -1,4 +1,4 @@
-"""`python -m hybridjit db list|export|import|prune path`: what searches have kept."""
+"""`python -m hybridjit db list|best|export|import|prune path`: what searches have kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """What to do, and with which file."""
     parser.add_argument("action", choices=("list", "best", "export", "import", "prune"))
     parser.add_argument("path", help="the database")
-    parser.add_argument("--name", help="best: of the program of this name only")
+    parser.add_argument("--name", help="list, best: of the program of this name only")
     parser.add_argument("--days", type=not_negative, default=30.0, help="prune: what is older; 30")
     declare_json(parser)
 
@@ -41,9 +41,11 @@ def run(options: argparse.Namespace) -> int:
             removed = database.prune(time.time() - options.days * _DAY)
             text = f"{removed} measurements removed"
             print_answer(text, {"removed": removed}, as_json=options.json)
-        case _:
-            found = [w for w in database.winners() if options.name in (None, w.name)]
-            _show(found, with_steps=options.action == "best", as_json=options.json)
+        case action:
+            is_best = action == "best"
+            winners = database.best() if is_best else database.winners()
+            found = [winner for winner in winners if options.name in (None, winner.name)]
+            _show(found, with_steps=is_best, as_json=options.json)
     return 0
 
 

@@ -129,6 +129,8 @@ class Database:
                 yield connection
         except sqlite3.Error as error:
             raise self._explain(error) from None
+        except (ValueError, TypeError) as error:  # what a row has is not what is kept there
+            raise self._explain(sqlite3.Error(f"malformed row: {error}")) from None
 
     def _connect_to_read(self) -> sqlite3.Connection:
         folder = os.path.dirname(self.path)
@@ -221,7 +223,7 @@ class Database:
                 " where hash = ? and setting = ? order by measurements.id",
                 (identity.hash, identity.setting),
             ).fetchall()
-        return [_row(values) for values in found]
+            return [_row(values) for values in found]
 
     def lessons(self, identity: Identity, most: int = 2000) -> list[tuple[list[float], float]]:
         """The features and scores of other programs, the latest ones."""
@@ -232,7 +234,7 @@ class Database:
                 " order by measurements.id desc limit ?",
                 (identity.hash, identity.setting, most),
             ).fetchall()
-        return [(json.loads(features), score) for features, score in found]
+            return [(json.loads(features), score) for features, score in found]
 
     def winner(self, identity: Identity) -> Winner | None:
         """The latest winner for this program, else that of the nearest shapes of its kind."""
@@ -247,15 +249,24 @@ class Database:
         """All winners, the latest first."""
         return self._winners("1", ())
 
+    def best(self) -> list[Winner]:
+        """The winners that are taken: of each program, in each setting, the latest."""
+        latest = (
+            "winners.id = (select id from winners as other where other.program = winners.program"
+            " and other.setting = winners.setting order by at desc, id desc limit 1)"
+        )
+        return self._winners(latest, ())
+
     def _winners(self, condition: str, values: tuple[Any, ...]) -> list[Winner]:
         with self._read() as connection:
             found = connection.execute(
                 "select name, shapes, recipe, score, seconds, setting, at"
                 " from winners join programs on program = programs.id"
-                f" where {condition} order by winners.id desc",
+                # What was imported may be older than what was there.
+                f" where {condition} order by at desc, winners.id desc",
                 values,
             ).fetchall()
-        return [Winner(row[0], _shapes(row[1]), *row[2:]) for row in found]
+            return [Winner(row[0], _shapes(row[1]), *row[2:]) for row in found]
 
     def prune(self, older_than: float) -> int:
         """Remove measurements made before that time that are not winners; how many they were."""
@@ -275,12 +286,12 @@ class Database:
         return json.dumps({"format": FORMAT, **tables}, indent=1)
 
     def load(self, text: str) -> int:
-        """Add what `dump` gave, of another database; how many measurements and winners it has."""
+        """Add what `dump` gave, of another database; how many measurements and winners are new."""
         try:
             data = json.loads(text)
-            programs = {row["id"]: row for row in data["programs"]}
+            programs = {row["id"]: _checked_program(row) for row in data["programs"]}
             entries = [
-                (table, programs[row["program"]], [row[name] for name in _KEPT[table]])
+                (table, programs[row["program"]], _checked_entry(row, table))
                 for table in _KEPT
                 for row in data[table]
             ]
@@ -293,14 +304,7 @@ class Database:
         if found != FORMAT:
             raise TuneError(f"a tuning database of format {found}, expected {FORMAT}")
         with self._open() as connection:
-            for table, source, row in entries:
-                values = [_program_of(connection, source), *row]
-                marks = ", ".join("?" * len(values))
-                names = ", ".join(_KEPT[table])
-                connection.execute(
-                    f"insert into {table} (program, {names}) values ({marks})", values
-                )
-        return len(entries)
+            return sum(_add(connection, *entry) for entry in entries)
 
 
 _COLUMNS = "recipe, picks, features, status, message, score, seconds, spread, compiling"
@@ -310,13 +314,62 @@ _KEPT = {
 }
 
 
+_MAY_LACK = {"measurements": ("score", "seconds", "spread"), "winners": ("seconds",)}
+_IDENTITY = ("hash", "kind", "name", "text")
+
+
+def _checked_program(row: Any) -> dict[str, str]:
+    """What a program is known by, if it is text."""
+    return {name: _checked(name, row[name], str) for name in _IDENTITY}
+
+
+def _checked_entry(row: Any, table: str) -> list[Any]:
+    """The values of a measurement or winner, if they are such."""
+    for name in _KEPT[table]:
+        value: Any = row[name]
+        match name:
+            case "shapes":
+                _shapes(_checked(name, value, str))
+            case "setting" | "picks" | "features":
+                json.loads(_checked(name, value, str))
+            case "recipe" | "status" | "message":
+                _checked(name, value, str)
+            case _ if value is None and name in _MAY_LACK[table]:
+                pass
+            case _:
+                if not _checked(name, value, int, float) > 0 and name == "score":
+                    raise ValueError(f"a score of {value}")
+    return [row[name] for name in _KEPT[table]]
+
+
+def _checked(name: str, value: Any, *types: type) -> Any:
+    if type(value) not in types:
+        raise TypeError(f"{name} is {value!r}")
+    return value
+
+
+def _add(
+    connection: sqlite3.Connection, table: str, program: dict[str, str], row: list[Any]
+) -> bool:
+    """Add a row, unless it is there already: the same file may be imported twice."""
+    values = [_program_of(connection, program), *row]
+    names = ("program", *_KEPT[table])
+    marks = ", ".join("?" * len(values))
+    same = " and ".join(f"{name} is ?" for name in names)
+    added = connection.execute(
+        f"insert into {table} ({', '.join(names)}) select {marks}"
+        f" where not exists (select 1 from {table} where {same})",
+        [*values, *values],
+    )
+    return added.rowcount > 0
+
+
 def _program(connection: sqlite3.Connection, identity: Identity) -> int:
-    fields = {name: getattr(identity, name) for name in ("hash", "kind", "name", "text")}
-    return _program_of(connection, fields)
+    return _program_of(connection, {name: getattr(identity, name) for name in _IDENTITY})
 
 
-def _program_of(connection: sqlite3.Connection, fields: Any) -> int:
-    values = [fields[name] for name in ("hash", "kind", "name", "text")]
+def _program_of(connection: sqlite3.Connection, fields: dict[str, str]) -> int:
+    values = [fields[name] for name in _IDENTITY]
     connection.execute(
         "insert or ignore into programs (hash, kind, name, text) values (?, ?, ?, ?)", values
     )
@@ -337,7 +390,7 @@ def _row(values: Sequence[Any]) -> Row:
 
 
 def _shapes(text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(shape) for shape in json.loads(text))
+    return tuple(tuple(map(int, shape)) for shape in json.loads(text))
 
 
 Shapes = Sequence[Sequence[int]]

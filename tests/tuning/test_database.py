@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,45 @@ def test_all_of_it_goes_through_json(database: Database, tmp_path: Path) -> None
     assert [winner.recipe for winner in other.winners()] == ["a"]
 
 
+def test_what_is_imported_again_is_not_added(database: Database, tmp_path: Path) -> None:
+    database.keep(identity(), [row("a"), row("b", None)])
+    database.crown(identity(), "a", 0.5, None)
+    other = Database(tmp_path / "other.db")
+    assert [other.load(database.dump()) for _ in range(2)] == [3, 0]
+    assert database.load(database.dump()) == 0
+
+
+@pytest.mark.parametrize("later", ["better", ""])
+def test_what_is_imported_may_be_older(database: Database, later: str) -> None:
+    database.crown(identity(), "old", 0.5, None)
+    before = database.dump()
+    database.crown(identity(), later, 0.4, None)
+    moved = Database(f"{database.path}.moved")
+    for text in (database.dump(), before.replace("0.5", "0.6")):
+        assert moved.load(text)
+    winner = moved.winner(identity())
+    assert winner is not None
+    assert winner.recipe == later
+
+
+def test_the_best_are_those_that_are_taken(database: Database) -> None:
+    for size, recipe in ((8, "old"), (8, ""), (16, "other")):
+        database.crown(identity(f"h{size}", ((size, size),)), recipe, 0.5, None)
+    assert [winner.recipe for winner in database.best()] == ["other", ""]
+    assert len(database.winners()) == 3
+
+
+@pytest.mark.parametrize("text", ["no", "3", '[["a"]]', "[null]"])
+def test_rows_that_make_no_sense_are_told_of(database: Database, text: str) -> None:
+    database.crown(identity(), "r", 0.5, None)
+    with closing(sqlite3.connect(database.path)) as connection, connection:
+        connection.execute("update winners set shapes = ?", (text,))
+    with pytest.raises(TuneError, match="damaged or not a database: malformed row"):
+        database.winner(identity())
+    with pytest.raises(TuneError, match="not the JSON of a tuning database"):
+        Database(f"{database.path}.other").load(database.dump())
+
+
 TEXTS = [
     "{}",
     "no",
@@ -93,6 +133,24 @@ TEXTS = [
 def test_json_of_something_else_is_refused(database: Database, text: str) -> None:
     with pytest.raises(TuneError, match="not the JSON of a tuning database"):
         database.load(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        *(('"hash": "h"', f'"hash": {value}') for value in ("null", "3")),
+        *(('"recipe": "r"', f'"recipe": {value}') for value in ("null", "3")),
+        *(('"score": 0.5', f'"score": {value}') for value in ("null", "0", '"fast"', "NaN")),
+        *(('"setting": "[]"', f'"setting": {value}') for value in ('"no"', "[]")),
+    ],
+)
+def test_values_that_make_no_sense_are_refused(database: Database, field: str, other: str) -> None:
+    database.crown(identity(), "r", 0.5, None)
+    text = database.dump()
+    assert field in text
+    with pytest.raises(TuneError, match="not the JSON of a tuning database"):
+        Database(f"{database.path}.other").load(text.replace(field, other))
+    assert database.load(text) == 0
 
 
 def test_old_measurements_can_be_removed(database: Database) -> None:
