@@ -7,7 +7,7 @@ import os
 import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Protocol, cast, get_args
 
 from hybridjit import config
@@ -25,6 +25,7 @@ from hybridjit.tuning.budget import read_budget
 from hybridjit.tuning.database import Database, Winner
 from hybridjit.tuning.identity import identify, shapes_of
 from hybridjit.tuning.knobs import Knobs, TemplateSpace
+from hybridjit.tuning.picks import Picks, likeliest
 from hybridjit.tuning.programs import Built, Function, Program, Script
 from hybridjit.tuning.rates import work_of
 from hybridjit.tuning.receipts import Receipt
@@ -32,7 +33,7 @@ from hybridjit.tuning.remembered import database_in_use, options_of
 from hybridjit.tuning.result import Tuned
 from hybridjit.tuning.search import Search, Strategy
 from hybridjit.tuning.session import Limits, Session
-from hybridjit.tuning.space import Automatic, Schedules, Space, Steps
+from hybridjit.tuning.space import Automatic, Candidate, Schedules, Space, Steps
 from hybridjit.tuning.tasks import Task
 
 
@@ -125,12 +126,20 @@ def tune_kernel(kernel: Tunable, args: Sequence[Any], settings: Settings) -> Tun
         settings.cold,
     )
     # Candidates replace the kernel's own steps; what they compete with is what they are kept under.
-    return _search(Schedules(plain.original, steps), task, settings, plain.func, options, args)
+    space = Schedules(plain.original, steps)
+    usual = None if settings.space or plain.trace.steps else _likeliest(space)
+    return _search(space, task, settings, plain.func, options, args, usual)
 
 
 def _automatic(receipt: Schedule, is_parallel: bool) -> Steps:
     target = current_target()
     return Automatic(Receipt(RecordedTrace.of(receipt.trace), target), target, is_parallel)
+
+
+def _likeliest(space: Space) -> Any:
+    """The recipe of what the compiler does by itself, if this is its own space."""
+    made = space.make(Picks(likeliest))
+    return made.recipe if isinstance(made, Candidate) else None
 
 
 def _search(
@@ -140,6 +149,7 @@ def _search(
     func: PrimFunc,
     options: Any,
     args: Sequence[Any],
+    usual: Any,
 ) -> Tuned:
     database = database_in_use()
     identity = None
@@ -153,6 +163,7 @@ def _search(
         database=database,
         identity=identity,
         work=work_of(func, args, is_parallel=task.parallel),
+        usual=usual,
     )
     return session.run(func.name)
 
@@ -223,15 +234,18 @@ def _tune_function(source: Any, args: Sequence[Any], settings: Settings) -> Modu
     if steps is None:
         make_receipt(opened, current_target())
         steps = _automatic(opened, is_parallel=False)
-    return _tune_module(Function(func), Schedules(func, steps), func, args, settings)
+    space = Schedules(func, steps)
+    usual = None if settings.space else _likeliest(space)
+    return _tune_module(Function(func), space, func, args, settings, usual)
 
 
 def tune_scheduled(opened: Schedule, args: Sequence[Any], settings: Settings) -> Module:
     """Tune a program that steps of a schedule were taken on: in the space around these steps."""
     steps = settings.space or _automatic(opened, is_parallel=opened.func.parallel)
     func = opened.original
-    program = Function(func, opened.trace.to_json())
-    return _tune_module(program, Schedules(func, steps), func, args, settings)
+    program, space = Function(func, opened.trace.to_json()), Schedules(func, steps)
+    usual = None if settings.space else _likeliest(space)
+    return _tune_module(program, space, func, args, settings, usual)
 
 
 def _tune_template(
@@ -239,17 +253,26 @@ def _tune_template(
 ) -> Module:
     space = TemplateSpace(template)
     func = space.plain
-    return _tune_module(Built(func), space, func, args, settings)
+    made: Any = _tune_module(Built(func), space, func, args, settings, None)
+    made.tuned = replace(made.tuned, knobs=space.values(made.tuned.recipe))
+    return made
 
 
 def _tune_module(
-    program: Program, space: Space, func: PrimFunc, args: Sequence[Any], settings: Settings
+    program: Program,
+    space: Space,
+    func: PrimFunc,
+    args: Sequence[Any],
+    settings: Settings,
+    usual: Any,
 ) -> Module:
     loose = Schedule(func).is_open or bool(func.fastmath) or isinstance(program, Built)
     data = _pickled(program, f"'{func.name}'"), _pickled(list(args), "an argument")
     task = Task(*data, loose, False, settings.cold)
     options = options_of(func.fastmath, is_parallel=False)
-    found = _search(space, task, settings, func, options, args)
+    if isinstance(program, Built):
+        options.append("template")  # its candidates are no steps that others could take
+    found = _search(space, task, settings, func, options, args, usual)
     made: Any = program.make(found.recipe)
     made.tuned = found
     return made

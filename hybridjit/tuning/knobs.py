@@ -13,6 +13,7 @@ def product(knobs):
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, ScheduleError
@@ -29,6 +30,7 @@ class Knobs:
 
     def __init__(self, picks: Picks) -> None:
         self._picks = picks
+        self.values: list[Any] = []
 
     def sample_categorical(
         self, candidates: Sequence[Any], probs: Sequence[float] | None = None
@@ -39,14 +41,18 @@ class Knobs:
             raise ArgumentValueError(
                 "sample_categorical needs candidates, and a probability for each, not all 0"
             )
-        return candidates[self._picks(weights)]
+        return self._chosen(candidates[self._picks(weights)])
 
     def sample_perfect_tile(
         self, extent: int, n: int, *, max_innermost_factor: int = 64
     ) -> list[int]:
         """`n` factors whose product is `extent`."""
         options = find_tilings(int(extent), n, max_innermost_factor)
-        return list(options[self._picks([1.0] * len(options))])
+        return self._chosen(list(options[self._picks([1.0] * len(options))]))
+
+    def _chosen(self, value: Any) -> Any:
+        self.values.append(value)
+        return value
 
 
 Template = Callable[[Knobs], Any]
@@ -57,22 +63,31 @@ class TemplateSpace:
     """What a template makes of its knobs."""
 
     template: Template
+    _values: dict[PrimFunc, tuple[Any, ...]] = field(
+        init=False, default_factory=dict[PrimFunc, tuple[Any, ...]]
+    )
 
     @property
     def plain(self) -> PrimFunc:
         """The function as it is without any steps."""
-        return as_scheduled(*self._made(Picks(likeliest)), None).original
+        return as_scheduled(*self._made(Knobs(Picks(likeliest))), None).original
+
+    def values(self, recipe: PrimFunc | None) -> tuple[Any, ...] | None:
+        """What the knobs gave for a candidate, in order."""
+        return None if recipe is None else self._values.get(recipe)
 
     def make(self, picks: Picks) -> Candidate | Refused:
         """The function that comes of these picks."""
+        knobs = Knobs(picks)
         try:
-            func = as_scheduled(*self._made(picks), None).func
+            func = as_scheduled(*self._made(knobs), None).func
         except ScheduleError as error:
             return Refused(tuple(picks.taken), str(error))
+        self._values[func] = tuple(knobs.values)
         return Candidate(tuple(picks.taken), func, func)
 
-    def _made(self, picks: Picks) -> tuple[Any, Any]:
-        made = self.template(Knobs(picks))
+    def _made(self, knobs: Knobs) -> tuple[Any, Any]:
+        made = self.template(knobs)
         if not isinstance(made, tuple) or len(cast("tuple[Any, ...]", made)) != 2:
             raise ArgumentError(
                 f"a template returns a schedule and its parameters, got {made!r}",

@@ -14,7 +14,7 @@ from hybridjit.tuning.search import Known, Search
 from hybridjit.tuning.space import Candidate
 from hybridjit.tuning.standings import Scored
 
-_KEEP_EVERY = 16  # measurements that are written at once
+_MOST_REMADE = 64  # candidates of a template that are made again, the best ones
 
 
 class Memory:
@@ -24,6 +24,14 @@ class Memory:
         self._database = database if identity is not None else None
         self._identity = identity
         self._unkept: list[Row] = []
+        self._is_stuck = False
+
+    def champion(self) -> Scored | None:
+        """What kernels take now, if a search found it for this program or for shapes nearby."""
+        if self._database is None or self._identity is None:
+            return None
+        winner = self._database.winner(self._identity)
+        return Scored(winner.recipe, winner.score) if winner is not None and winner.recipe else None
 
     def teach(self, search: Search) -> Iterator[Scored]:
         """Tell a search what earlier ones measured; the candidates of this program among it."""
@@ -31,16 +39,21 @@ class Memory:
             return
         for features, score in self._database.lessons(self._identity):
             search.remember(features, score)
-        for row in self._database.rows(self._identity):
-            if row.score is None:
-                continue
+        remade = 0
+        rows = [row for row in self._database.rows(self._identity) if row.score is not None]
+        for row in sorted(rows, key=lambda row: row.score or 0.0):
+            score = row.score or 0.0
             if row.status == "slow":
-                search.avoid(row.features, row.score, row.recipe)
+                search.avoid(row.features, score, row.recipe)
                 continue
             picks = tuple(Pick(*pair) for pair in row.picks)
-            search.resume(Known(picks, row.features, row.score), row.recipe)
-            if row.recipe:  # what a template made is not kept
-                yield Scored(row.recipe, row.score)
+            recipe: Any = row.recipe
+            if not recipe and remade < _MOST_REMADE:  # what a template made is not kept
+                remade += 1
+                recipe = search.remake(picks)
+            search.resume(Known(picks, row.features, score), recipe)
+            if recipe:
+                yield Scored(recipe, score)
 
     def note(
         self,
@@ -49,22 +62,30 @@ class Memory:
         found: Measurement,
         score: float | None,
     ) -> None:
-        """Keep what came of a candidate, when there is enough to write."""
-        if self._database is None:
+        """Keep what came of a candidate, at once: nobody knows what comes next. If that cannot be
+        done, at the end: a search does not wait again and again for others that lock the file.
+        """
+        if self._database is None or self._identity is None:
             return
         self._unkept.append(_row(candidate, features, found, score))
-        if len(self._unkept) >= _KEEP_EVERY:
-            self.keep()
+        if not self._is_stuck:
+            try:
+                self._keep(self._database, self._identity)
+            except TuneError:
+                self._is_stuck = True
 
     def keep(self) -> None:
         """Write what is not written yet."""
         if self._database is None or self._identity is None or not self._unkept:
             return
-        rows, self._unkept = self._unkept, []
         try:
-            self._database.keep(self._identity, rows)
+            self._keep(self._database, self._identity)
         except TuneError as error:
             self._forget(error)
+
+    def _keep(self, database: Database, identity: Identity) -> None:
+        database.keep(identity, self._unkept)
+        self._unkept = []
 
     def crown(self, recipe: Any, won: Measurement) -> None:
         """Keep the winner."""

@@ -34,7 +34,8 @@ class Tuned:
     compiler does by itself.
 
     `score` is how long the winner takes if the plain program takes 1, both timed in turns in the
-    last race. `work` is what one call computes, if that is known.
+    last race. `work` is what one call computes, if that is known, `knobs` what those of a template
+    gave for the winner, in the order in which it asked.
     """
 
     recipe: Any
@@ -46,6 +47,12 @@ class Tuned:
     seconds: float
     stopped: str
     work: Work | None = None
+    knobs: tuple[Any, ...] | None = None
+
+    @property
+    def picture(self) -> str:
+        """The curve of the best so far over time, SVG."""
+        return draw_picture(self.curve, self.seconds)
 
     @property
     def trace(self) -> RecordedTrace | None:
@@ -68,6 +75,8 @@ class Tuned:
         lines = [self._summary(), *self._times(), self._counts(), *curve]
         if self.trace is not None:
             lines += ["", str(self.trace)]
+        if self.knobs is not None:
+            lines += ["", f"knobs: {', '.join(map(str, self.knobs))}"]
         return "\n".join(lines)
 
     def _summary(self) -> str:
@@ -90,7 +99,7 @@ class Tuned:
         return f"  {describe_counts(self.counts)} in {self.seconds:.0f} s; {self.stopped}"
 
     def _repr_html_(self) -> str:
-        return f"{draw_picture(self.curve, self.seconds)}{preformatted(self._text())}"
+        return f"{self.picture}{preformatted(self._text())}"
 
 
 def describe_counts(counts: Counter[str]) -> str:

@@ -121,6 +121,13 @@ class Search:
         self._seen.add(pickle.dumps(recipe))
         bisect.insort(self._known, known, key=lambda known: known.score)
 
+    def remake(self, picks: Sequence[Pick]) -> Any:
+        """The recipe that comes of these picks; None if the space has no such any more."""
+        made = self._space.make(Picks(likeliest, [pick.place for pick in picks]))
+        if isinstance(made, Refused) or made.picks != tuple(picks):
+            return None
+        return made.recipe
+
     def _draw(
         self, pick: Callable[[], Picks], is_over: Callable[[], bool] = lambda: False
     ) -> Candidate | None:

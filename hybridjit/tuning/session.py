@@ -18,7 +18,7 @@ import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import nullcontext
 from typing import Any
@@ -44,6 +44,7 @@ RACE = 0.05  # seconds that a candidate is raced
 LAST_RACE = 0.25  # and one of the last ones, or longer
 LAST_TURNS = 3  # with the first run, if they take long
 WORTH = 0.985  # of the plain program's time: what is less of a gain is none
+ENOUGH = 8  # trials, after which it means something that nothing is better
 PATIENCE = 200  # trials without a better one, after which a search ends
 LONGEST_JOB = 0.25  # of the time: the plain program may take long
 _TIME_IS_UP = "the time is up"
@@ -79,6 +80,7 @@ class Session:
         database: Database | None = None,
         identity: Identity | None = None,
         work: Work | None = None,
+        usual: Any = None,
         clock: Clock = time.time,  # the one that workers on all machines have
     ) -> None:
         self._task = task
@@ -89,7 +91,8 @@ class Session:
         self._work = work
         self._clock = clock
         self._times = Timetable(limits.seconds, clock)
-        self._standings = Standings()
+        self._usual = usual  # the recipe of what the compiler does by itself, in its own space
+        self._standings = Standings(usual)
         self._checks: dict[Future[str | None], _Check] = {}
         self._checking = 0.0  # seconds that a check takes
         self._is_time_up = False
@@ -98,6 +101,7 @@ class Session:
         """Search until the limits are reached, or Ctrl-C: then with what there is."""
         for scored in self._memory.teach(self._search):
             self._standings.add(scored)
+        self._standings.champion = self._memory.champion()
         progress = Progress(name, self._times)
         try:
             with self._executor_to_use() as executor:
@@ -294,12 +298,22 @@ class Session:
         counts = standings.counts + self._refused()
         facts = tuple(standings.curve), counts, self._times.passed, stopped, self._work
         if best is None:
-            if standings.counts["measured"] and not gains and len(raced) == standings.finals:
+            if not gains and self._is_settled([found for found, _ in raced]):
                 self._memory.crown_plain(standings.plain.seconds)
             return Tuned(None, 1.0, None, None, *facts)
         won, recipe = best
         self._memory.crown(recipe, won)
         return Tuned(recipe, won.ratio, won.times, won.rival, *facts)
+
+    def _is_settled(self, last: Sequence[Measurement]) -> bool:
+        """True if it is known that nothing is better: all last races took place, with the champion;
+        if there is none, enough was tried of all that the compiler could do.
+        """
+        standings = self._standings
+        is_tried = self._usual is not None and standings.counts["measured"] >= ENOUGH
+        has_ended = all(found.status not in ("late", "crashed") for found in last)
+        is_raced = len(last) == standings.finals and has_ended
+        return is_raced and (is_tried or standings.champion is not None)
 
     def _last_races(self, crew: Crew) -> Iterator[tuple[Measurement, Any]]:
         """Race the best ones with the plain program; the first of them even beyond the end."""

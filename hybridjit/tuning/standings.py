@@ -31,7 +31,9 @@ class Scored:
 class Standings:
     """What came of the candidates so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, usual: Any = None) -> None:
+        self._usual = usual  # steps that the compiler takes by itself: no better than these are
+        self.champion: Scored | None = None  # what won an earlier search: it is raced again
         self.plain = Scored(None, 1.0)
         self.best = self.plain  # the one to beat
         self.counts: Counter[str] = Counter()
@@ -79,7 +81,10 @@ class Standings:
         """True if it beats the best, also when that was not disturbed: luck would add up."""
         best, seconds = self.best, scored.seconds
         is_faster = best.seconds is None or seconds is None or seconds < best.seconds
-        return is_faster and scored.score < best.score * _GAIN
+        return is_faster and not self._is_usual(scored) and scored.score < best.score * _GAIN
+
+    def _is_usual(self, scored: Scored) -> bool:
+        return self._usual is not None and scored.recipe == self._usual
 
     def _note_rival(self, rival: Scored, seconds: float) -> None:
         """The fastest run is what a program takes."""
@@ -102,6 +107,8 @@ class Standings:
             return
         self.counts["wrong"] += 1
         self._found = [it for it in self._found if pickle.dumps(it.recipe) != key]
+        if self.champion is not None and pickle.dumps(self.champion.recipe) == key:
+            self.champion = None
         if pickle.dumps(self.best.recipe) == key:
             self.best = min([self.plain, *self._found], key=lambda it: it.score)
 
@@ -113,15 +120,27 @@ class Standings:
     @property
     def finals(self) -> int:
         """How many last races there will be."""
-        return min(FINALISTS, sum(it.score < _HOPEFUL for it in self._found))
+        return min(FINALISTS, len(self._hopeful()))
 
     def finalists(self) -> list[Scored]:
-        """The best ones, at least one of which is known to be right, if any is."""
-        hopeful = (it for it in self._found if it.score < _HOPEFUL)
-        ranked = sorted(hopeful, key=lambda it: it.score)
+        """The best ones; among them the champion, and one that is known to be right, if any is."""
+        ranked = sorted(self._hopeful(), key=lambda it: it.score)
         known = [it for it in ranked if self.verdict(it.recipe)]
+        needed = [it for it in ranked if it is self.champion] + known[:1]
         chosen = ranked[:FINALISTS]
-        return chosen if not known or known[0] in chosen else [*chosen[:-1], known[0]]
+        missing = [it for it in dict.fromkeys(needed) if it not in chosen]
+        return [*chosen[: FINALISTS - len(missing)], *missing]
+
+    def _hopeful(self) -> list[Scored]:
+        champion = self.champion
+        others = [
+            it
+            for it in self._found
+            if it.score < _HOPEFUL
+            and not self._is_usual(it)
+            and (champion is None or it.recipe != champion.recipe)
+        ]
+        return others if champion is None else [champion, *others]
 
 
 def _faster(scored: Scored, seconds: float) -> Scored:

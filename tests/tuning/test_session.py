@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import sqlite3
@@ -18,7 +19,7 @@ from hybridjit.processor import current_target
 from hybridjit.tuning import session as sessions
 from hybridjit.tuning.database import Database
 from hybridjit.tuning.identity import identify
-from hybridjit.tuning.jobs import Job, Measurement, measure, refer, verify
+from hybridjit.tuning.jobs import Job, Measurement, Status, measure, refer, verify
 from hybridjit.tuning.search import Search, Strategy
 from hybridjit.tuning.session import Limits, Session
 from hybridjit.tuning.space import Schedules
@@ -90,13 +91,22 @@ def make_session(
     strategy: Strategy = "evolution",
     trials: int | None = 40,
     database: Database | None = None,
+    usual: Any = None,
 ) -> Session:
     args = CASES["loops"][1]
     func = loops.schedule(*args).func
     search = Search(Schedules(func, template), seed, strategy)
-    known = identify(func, ((19, 23), (23, 34)), current_target(), [])
     limits = Limits(None, trials)
-    return Session(TASK, search, limits, executor=executor, database=database, identity=known)
+    return Session(
+        TASK, search, limits, executor=executor, database=database, identity=KNOWN, usual=usual
+    )
+
+
+SHAPES = ((19, 23), (23, 34))
+KNOWN = identify(loops.schedule(*CASES["loops"][1]).func, SHAPES, current_target(), [])
+NEAR = dataclasses.replace(KNOWN, hash="near", shapes=((20, 23), (23, 34)))
+SLOW = Measurement("measured", "", Times((0.995,)), Times((1.0,)))
+STEPS = json.dumps({"format": 1, "steps": [{"step": "split", "args": ["k", 8], "results": []}]})
 
 
 @pytest.mark.parametrize("strategy", ["evolution", "random", "grid"])
@@ -124,17 +134,61 @@ def test_as_many_trials_as_were_asked_for() -> None:
 
 
 def test_nothing_is_returned_if_nothing_is_faster() -> None:
-    slow = Measurement("measured", "", Times((0.995,)), Times((1.0,)))
-    found = make_session(Pretending(lambda job: slow)).run()
+    found = make_session(Pretending(lambda job: SLOW)).run()
     assert found.recipe is None
     assert "nothing found that is faster" in str(found)
 
 
 def test_that_nothing_is_faster_is_remembered(tmp_path: Path) -> None:
-    slow = Measurement("measured", "", Times((0.995,)), Times((1.0,)))
     database = Database(tmp_path / "tuned.db")
-    make_session(Pretending(lambda job: slow), database=database).run()
+    make_session(Pretending(lambda job: SLOW), database=database, usual="usual").run()
     assert [winner.recipe for winner in database.winners()] == [""]
+
+
+@pytest.mark.parametrize("options", [{}, {"usual": "usual", "trials": 3}])
+def test_a_space_of_ones_own_or_a_few_trials_say_nothing(tmp_path: Path, options: Any) -> None:
+    """What is found for shapes nearby is still better than nothing."""
+    database = Database(tmp_path / "tuned.db")
+    make_session(Pretending(lambda job: SLOW), database=database, **options).run()
+    assert database.winners() == []
+
+
+@pytest.mark.parametrize("known", [KNOWN, NEAR], ids=["here", "nearby"])
+@pytest.mark.parametrize("is_good", [True, False], ids=["good", "bad"])
+def test_what_kernels_take_now_is_raced_again(tmp_path: Path, known: Any, is_good: bool) -> None:
+    """Even if its measurement is not there any more, or was made for other shapes."""
+
+    def answer(job: Job) -> Measurement:
+        return pretend(job) if is_good and job.recipe == STEPS else SLOW
+
+    database = Database(tmp_path / "tuned.db")
+    database.crown(known, STEPS, 0.8, None)
+    found = make_session(Pretending(answer), trials=1, database=database).run()
+    assert found.recipe == (STEPS if is_good else None)
+    winner = database.winner(KNOWN)
+    assert winner is not None
+    assert winner.recipe == (STEPS if is_good else "")
+
+
+@pytest.mark.parametrize("status", ["late", "crashed"])
+def test_a_race_that_did_not_end_dethrones_nobody(tmp_path: Path, status: Status) -> None:
+    def answer(job: Job) -> Measurement:
+        return Measurement(status) if job.recipe == STEPS else SLOW
+
+    database = Database(tmp_path / "tuned.db")
+    database.crown(KNOWN, STEPS, 0.8, None)
+    make_session(Pretending(answer), database=database, usual="usual").run()
+    assert len(database.winners()) == 1
+
+
+def test_what_the_compiler_does_is_not_better_than_itself() -> None:
+    """Where code lies in memory makes it a little faster or slower."""
+    executor = Pretending(lambda job: Measurement("measured", "", Times((0.9,)), Times((1.0,))))
+    make_session(executor, trials=1).run()
+    found = make_session(executor, trials=1, usual=executor.tried[0]).run()
+    assert found.trials == 1
+    assert found.recipe is None
+    assert len(found.curve) == 1
 
 
 def test_a_search_without_a_verdict_dethrones_nobody(tmp_path: Path) -> None:
@@ -263,6 +317,38 @@ def test_a_full_disk_does_not_end_a_search(tmp_path: Path, monkeypatch: pytest.M
     with pytest.warns(UserWarning, match="is not remembered: the disk is full"):
         found = make_session(Pretending(), database=database).run()
     assert found.score == 0.5
+
+
+def test_measurements_are_kept_at_once(tmp_path: Path) -> None:
+    database = Database(tmp_path / "tuned.db")
+    kept: list[int] = []
+
+    def answer(job: Job) -> Measurement:
+        kept.append(len(database.rows(KNOWN)))
+        return pretend(job)
+
+    make_session(Pretending(answer), database=database, trials=9).run()
+    assert kept[8] >= 6  # of 8 that were tried before, as two are on their way
+    assert kept[-1] == 9
+
+
+def test_what_cannot_be_kept_at_once_is_kept_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(tmp_path / "tuned.db")
+    keep, tried = database.keep, list[int]()
+
+    def locked_at_first(known: Any, rows: Any) -> None:
+        tried.append(len(rows))
+        if len(tried) == 1:
+            raise TuneError("it is locked")
+        keep(known, rows)
+
+    monkeypatch.setattr(database, "keep", locked_at_first)
+    make_session(Pretending(), database=database, trials=9).run()
+    assert tried == [1, 9]
+    assert len(database.rows(KNOWN)) == 9
+    assert len(database.winners()) == 1
 
 
 def test_what_was_found_can_be_read() -> None:

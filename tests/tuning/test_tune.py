@@ -19,8 +19,14 @@ from hybridjit.processor import current_target
 from hybridjit.tools.command_line import main
 from hybridjit.tuning.database import Database
 from hybridjit.tuning.identity import identify, shapes_of
+from hybridjit.tuning.jobs import Measurement
+from hybridjit.tuning.knobs import TemplateSpace
 from hybridjit.tuning.memory import Memory
+from hybridjit.tuning.picks import Picks, first
 from hybridjit.tuning.remembered import options_of
+from hybridjit.tuning.search import Search
+from hybridjit.tuning.space import Candidate
+from hybridjit.tuning.timing import Times
 from tests.tuning.kernels import CASES, loops, matrices, mirrored, product
 
 hs: Any = _stdlib
@@ -137,6 +143,28 @@ def test_a_template_of_tensors() -> None:
     fast(a, b, c)
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
     assert fast.tuned.trials == 3
+
+
+def test_a_template_goes_on_where_the_last_search_ended(database: Path) -> None:
+    """What it made is not kept, but how."""
+    a, b = matrices(2, 24, 24)
+    c = np.zeros((24, 24), np.float32)
+    space = TemplateSpace(template)
+    measured = [space.make(Picks(first, (place, 3))) for place in range(2)]
+    options = [*options_of((), is_parallel=False), "template"]
+    known = identify(space.plain, shapes_of((a, b, c)), current_target(), options)
+    memory = Memory(Database(database), known)
+    times = Times((0.5,)), Times((1.0,))
+    for candidate in measured:
+        assert isinstance(candidate, Candidate)
+        memory.note(candidate, (), Measurement("measured", "", *times), 0.5)
+    search = Search(space, 0)
+    found = [scored.recipe for scored in memory.teach(search)]
+    assert [space.values(recipe) for recipe in found] == [(4, [6, 4]), (8, [6, 4])]
+    tried = hj.tune(template, (a, b, c), trials=40, search="grid").tuned
+    assert tried.trials == 2 * 8 - 2
+    assert tried.recipe is None or str(tried.knobs[0]) in str(tried)
+    assert all(winner.recipe for winner in hj.tune.winners())
 
 
 def test_tensors_in_the_space_of_the_compiler() -> None:
