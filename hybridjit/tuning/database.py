@@ -28,7 +28,7 @@ from hybridjit.record import record
 FORMAT = 1
 # What is good for one size says little of one that is so many times as large.
 _FAR = 8
-_PATIENCE = 10.0  # seconds to wait for another process that writes
+PATIENCE = 10.0  # seconds to wait for another process that writes
 
 _TABLES = """
 create table facts (name text primary key, value text not null);
@@ -99,11 +99,11 @@ class Database:
         self.path: str = os.path.abspath(os.fspath(path))
 
     @contextmanager
-    def _open(self) -> Generator[sqlite3.Connection]:
+    def _open(self, patience: float = PATIENCE) -> Generator[sqlite3.Connection]:
         """A connection, in one transaction; what is wrong with the file is told in our words."""
         connection = None
         try:
-            connection = sqlite3.connect(self.path, timeout=_PATIENCE)
+            connection = sqlite3.connect(self.path, timeout=patience)
             connection.execute("pragma journal_mode = wal")
             self._prepare(connection)
             with connection:
@@ -137,7 +137,7 @@ class Database:
         if os.path.isdir(folder) and not os.path.exists(self.path):
             return sqlite3.connect(":memory:")
         if not os.path.isdir(folder) or all(os.access(p, os.W_OK) for p in (folder, self.path)):
-            return sqlite3.connect(self.path, timeout=_PATIENCE)
+            return sqlite3.connect(self.path, timeout=PATIENCE)
         return self._connect_where_nobody_writes()
 
     def _connect_where_nobody_writes(self) -> sqlite3.Connection:
@@ -145,7 +145,7 @@ class Database:
         address = f"file:{urllib.parse.quote(self.path)}?mode=ro"
         is_in_use = os.path.exists(f"{self.path}-wal")
         return sqlite3.connect(
-            address if is_in_use else f"{address}&immutable=1", uri=True, timeout=_PATIENCE
+            address if is_in_use else f"{address}&immutable=1", uri=True, timeout=PATIENCE
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -189,9 +189,9 @@ class Database:
             return TuneError(f"{self.path} cannot be opened: {text}", help=help)
         return TuneError(f"{self.path} cannot be used: {text}", help="is the disk full?")
 
-    def keep(self, identity: Identity, rows: Sequence[Row]) -> None:
-        """Add measurements."""
-        with self._open() as connection:
+    def keep(self, identity: Identity, rows: Sequence[Row], patience: float = PATIENCE) -> None:
+        """Add measurements; another process that writes is waited for so many seconds."""
+        with self._open(patience) as connection:
             program = _program(connection, identity)
             connection.executemany(
                 f"insert into measurements (program, setting, shapes, {_COLUMNS}, at)"

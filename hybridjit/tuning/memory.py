@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from hybridjit.errors import TuneError
-from hybridjit.tuning.database import Database, Identity, Row
+from hybridjit.tuning.database import PATIENCE, Database, Identity, Row
 from hybridjit.tuning.jobs import Measurement
 from hybridjit.tuning.picks import Pick
 from hybridjit.tuning.search import Known, Search
 from hybridjit.tuning.space import Candidate
 from hybridjit.tuning.standings import Scored
 
+_PATIENCE = 0.5  # seconds to wait for others that write, while there is something to measure
+_RETRY = 16  # measurements after which it is tried again
 _MOST_REMADE = 64  # candidates of a template that are made again, the best ones
 
 
@@ -63,29 +65,30 @@ class Memory:
         score: float | None,
     ) -> None:
         """Keep what came of a candidate, at once: nobody knows what comes next. If that cannot be
-        done, at the end: a search does not wait again and again for others that lock the file.
+        done, a while later: a search does not wait each time for others that lock the file.
         """
         if self._database is None or self._identity is None:
             return
         self._unkept.append(_row(candidate, features, found, score))
-        if not self._is_stuck:
-            try:
-                self._keep(self._database, self._identity)
-            except TuneError:
-                self._is_stuck = True
+        if self._is_stuck and len(self._unkept) % _RETRY:
+            return
+        try:
+            self._keep(self._database, self._identity, _PATIENCE)
+        except TuneError:
+            self._is_stuck = True
 
     def keep(self) -> None:
         """Write what is not written yet."""
         if self._database is None or self._identity is None or not self._unkept:
             return
         try:
-            self._keep(self._database, self._identity)
+            self._keep(self._database, self._identity, PATIENCE)
         except TuneError as error:
             self._forget(error)
 
-    def _keep(self, database: Database, identity: Identity) -> None:
-        database.keep(identity, self._unkept)
-        self._unkept = []
+    def _keep(self, database: Database, identity: Identity, patience: float) -> None:
+        database.keep(identity, self._unkept, patience)
+        self._unkept, self._is_stuck = [], False
 
     def crown(self, recipe: Any, won: Measurement) -> None:
         """Keep the winner."""

@@ -5,6 +5,7 @@ tuning product: 1.41x, 87.3 GFLOP/s, 54% of the peak  142 trials, 6.1/s  18 s le
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import TextIO
@@ -58,7 +59,16 @@ class Progress:
     def _draw(self) -> None:
         if self._is_shown:
             with self._lock:
-                print(f"\r\x1b[2K{self._line()}", end="", file=self._stream, flush=True)
+                line = self._line()[: self._width()]
+                print(f"\r\x1b[2K{line}", end="", file=self._stream, flush=True)
+
+    def _width(self) -> int | None:
+        """How much of a line is written: of one that goes on in the next, a part would stay."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError, AttributeError):
+            return None
+        return columns - 1 if columns > 1 else None
 
     def _line(self) -> str:
         passed, left = self._times.passed, self._times.left

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
 import threading
+from typing import Any
+
+import pytest
 
 from hybridjit.tuning.budget import Timetable
 from hybridjit.tuning.progress import Progress
@@ -70,3 +75,18 @@ def test_nobody_looks() -> None:
     progress.tell("the program as it is")
     progress.end()
     assert stream.getvalue() == ""
+
+
+def test_a_line_fits_the_terminal() -> None:
+    """Of one that goes on in the next, a part would stay."""
+    fcntl: Any = pytest.importorskip("fcntl")
+    termios: Any = pytest.importorskip("termios")
+    screen, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    with open(terminal, "w", encoding="utf-8") as stream:
+        progress = Progress("product", after(2.0, 10.0), stream)
+        progress.show(0.5, "50 GFLOP/s, 50% of the peak", 10)
+        progress.end()
+        written = os.read(screen, 4096).decode()
+    os.close(screen)
+    assert f"\x1b[2K{'tuning product: 2.00x, 50 GFLOP'[:29]}\r" in written

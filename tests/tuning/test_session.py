@@ -338,9 +338,10 @@ def test_what_cannot_be_kept_at_once_is_kept_at_the_end(
     database = Database(tmp_path / "tuned.db")
     keep, tried = database.keep, list[int]()
 
-    def locked_at_first(known: Any, rows: Any) -> None:
+    def locked_at_first(known: Any, rows: Any, patience: float) -> None:
         tried.append(len(rows))
         if len(tried) == 1:
+            assert patience < 1
             raise TuneError("it is locked")
         keep(known, rows)
 
