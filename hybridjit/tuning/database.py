@@ -297,10 +297,7 @@ class Database:
             ]
             found = data["format"]
         except (ValueError, KeyError, TypeError) as error:
-            raise TuneError(
-                f"not the JSON of a tuning database: {type(error).__name__}: {error}",
-                help="`python -m hybridjit db export` writes such",
-            ) from None
+            raise _not_exported(f"{type(error).__name__}: {error}") from None
         if found != FORMAT:
             raise TuneError(f"a tuning database of format {found}, expected {FORMAT}")
         with self._open() as connection:
@@ -338,14 +335,21 @@ def _checked_entry(row: Any, table: str) -> list[Any]:
                 pass
             case _:
                 if not _checked(name, value, int, float) > 0 and name == "score":
-                    raise ValueError(f"a score of {value}")
+                    raise _not_exported(f"a score of {value}")
     return [row[name] for name in _KEPT[table]]
 
 
 def _checked(name: str, value: Any, *types: type) -> Any:
     if type(value) not in types:
-        raise TypeError(f"{name} is {value!r}")
+        raise _not_exported(f"{name} is {value!r}")
     return value
+
+
+def _not_exported(why: str) -> TuneError:
+    return TuneError(
+        f"not the JSON of a tuning database: {why}",
+        help="`python -m hybridjit db export` writes such",
+    )
 
 
 def _add(

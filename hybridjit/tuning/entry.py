@@ -21,7 +21,9 @@ from hybridjit.runtime.modules.module import Module
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.scheduled import as_scheduled
 from hybridjit.schedule.trace import RecordedTrace
+from hybridjit.target import Caches
 from hybridjit.tuning.budget import read_budget
+from hybridjit.tuning.budgets import require
 from hybridjit.tuning.database import Database, Winner
 from hybridjit.tuning.identity import identify, shapes_of
 from hybridjit.tuning.knobs import Knobs, TemplateSpace
@@ -203,6 +205,23 @@ class Tune:
         Kernels that ran already go on as they are: `kernel.clear()` makes them look.
         """
         config.use_database(None if path is None else os.path.abspath(_checked_path(path)))
+
+    def require(self, holds: bool, reason: str = "it does not fit") -> None:
+        """In a space or a template: refuse the candidate, before it is compiled, unless this holds.
+
+        hj.tune.require(4 * rows * columns <= hj.tune.caches.own, "a tile must fit the cache")
+        """
+        require(holds, reason)
+
+    @property
+    def caches(self) -> Caches:
+        """The bytes that a core can keep near: `first`, `own` and `shared`."""
+        return current_target().caches
+
+    @property
+    def registers(self) -> int:
+        """How many vectors a core has in registers."""
+        return current_target().vector_registers
 
     def winners(self) -> list[Winner]:
         """What the database in use has, the latest first."""

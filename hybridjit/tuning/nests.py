@@ -6,19 +6,21 @@
                 c[i, j] += ...
 
 Sums are kept in a small array while a tile is worked on, operands copied to one, loops unrolled, or
-not. A step that is refused is left out.
+not. A step that is refused is left out; a tile that does not fit the caches or the registers is not
+tried at all.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.printer import name_buffers
-from hybridjit.ir.stmt import Block, For, IterKind, LoopKind, Store
+from hybridjit.ir.stmt import Allocate, Block, For, IterKind, LoopKind, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.handles import LoopHandle
@@ -26,6 +28,7 @@ from hybridjit.schedule.nest import trip_count
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block, the_loop
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.target import Target
+from hybridjit.tuning.budgets import require_fit
 from hybridjit.tuning.receipts import pick
 
 _FACTORS = (2, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512)
@@ -64,12 +67,16 @@ class Tiling:
         if pick(self.schedule, [0.51, 0.49]) == 0:
             return False
         loops = self.schedule.loops(self.block)[-_MOST_LOOPS:]
+        local = self._local_bytes()
         outer, inner = self._cut(loops)
         outer, inner = self._permuted(outer), self._permuted(inner)
         if not self._try(lambda: self.schedule.reorder(*outer, *inner)):
             return True
         self._keep_sums(outer)
         self._copy_operands(outer)
+        require_fit(
+            self._local_bytes() - local, self.target.caches.own, "bytes", "the own cache of a core"
+        )
         self._in_lanes(inner)
         if self.parallel and outer and pick(self.schedule, [0.7, 0.3]) == 0:
             self._try(lambda: self.schedule.parallel(outer[0]))
@@ -134,20 +141,35 @@ class Tiling:
         lanes = [width, 2 * width, 4 * width]
         place = pick(self.schedule, [1.0] * (len(lanes) + 1))
         rest = list(inner)
+        vectors = 1
         if place > 0:
             *rest, last = inner
-            made = self._vectorized(last, lanes[place - 1])
-            rest += [] if made is None else [made]
+            vectors = lanes[place - 1] // width
+            rest.append(self._vectorized(last, lanes[place - 1]))
         for loop in reversed(rest):
             trips = trip_count(self.schedule.func, the_loop(self.schedule.func, loop.var))
             if not isinstance(trips, Const) or int(trips.value.real) > _MOST_UNROLLED:
                 break
             if pick(self.schedule, [1.0, 1.0]) == 0:
                 break
-            self._try(lambda loop=loop: self.schedule.unroll(loop))
+            if self._try(lambda loop=loop: self.schedule.unroll(loop)) and self._holds_sums(loop):
+                vectors *= int(trips.value.real)
+        require_fit(vectors, self.target.vector_registers, "vectors", "a register file")
 
-    def _vectorized(self, loop: LoopHandle, lanes: int) -> LoopHandle | None:
-        """Run a loop in lanes; the loop around them, if there is one."""
+    def _holds_sums(self, loop: LoopHandle) -> bool:
+        """True if each iteration of a loop has sums of its own, all of which stay in registers."""
+        iters = the_block(self.schedule.func, self.block).iters
+        is_sum = any(iter.kind is IterKind.REDUCE for iter in iters)
+        own = (iter.value for iter in iters if iter.kind is IterKind.SPATIAL)
+        return is_sum and any(loop.var in walk(value) for value in own)
+
+    def _local_bytes(self) -> int:
+        """The bytes of the program's own arrays, as far as they are known."""
+        made = (stmt for stmt in walk_stmts(self.schedule.func.body) if isinstance(stmt, Allocate))
+        return sum(_bytes_of(stmt.buffer) for stmt in made)
+
+    def _vectorized(self, loop: LoopHandle, lanes: int) -> LoopHandle:
+        """Run a loop in lanes; the loop around them."""
         around, inside = self.schedule.split(loop, lanes)
         self._try(lambda: self.schedule.vectorize(inside))
         return around
@@ -162,3 +184,8 @@ class Tiling:
         except (ScheduleError, ArgumentError):
             return False
         return True
+
+
+def _bytes_of(buffer: Buffer) -> int:
+    sizes = (int(n.value.real) if isinstance(n, Const) else 1 for n in buffer.shape)
+    return math.prod(sizes) * buffer.dtype.bits // 8

@@ -95,7 +95,7 @@ def test_what_is_imported_may_be_older(database: Database, later: str) -> None:
     before = database.dump()
     database.crown(identity(), later, 0.4, None)
     moved = Database(f"{database.path}.moved")
-    for text in (database.dump(), before.replace("0.5", "0.6")):
+    for text in (database.dump(), before.replace('"score": 0.5', '"score": 0.6')):
         assert moved.load(text)
     winner = moved.winner(identity())
     assert winner is not None

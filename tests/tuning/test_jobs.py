@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.tuning import jobs
+from hybridjit.tuning import jobs, workshop
 from hybridjit.tuning.jobs import Job, measure, refer, verify
 from hybridjit.tuning.programs import Script
 from hybridjit.tuning.tasks import Task
@@ -65,6 +65,18 @@ def test_the_plain_program_is_run_once_for_all(task: Task) -> None:
         )
     assert verify(Job(known, "good")) is None
     assert calls.count(("plain", 100)) == 1
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+def test_caches_are_emptied_before_each_run_if_they_are_to_be_cold(
+    task: Task, monkeypatch: pytest.MonkeyPatch, cold: bool
+) -> None:
+    monkeypatch.setattr(workshop, "_sweep", lambda: calls.append(("sweep", 0)))
+    found = measure(Job(replace(task, cold=cold), "good", seconds=1e-3))
+    assert found.status == "measured"
+    assert found.times is not None
+    runs = 2 * len(found.times.seconds)  # with those of the rival
+    assert calls.count(("sweep", 0)) == (runs if cold else 0)
 
 
 def test_without_a_reference_it_is_run_where_it_is_needed(task: Task) -> None:

@@ -11,9 +11,12 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.processor import current_target
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.schedule.verification import Same, outcome_of
+from hybridjit.target import Caches, Target
 from hybridjit.tuning.identity import identify
+from hybridjit.tuning.nests import Tiling
 from hybridjit.tuning.picks import Picks, by_chance, first, likeliest
 from hybridjit.tuning.receipts import Receipt
 from hybridjit.tuning.space import Automatic, Candidate, Refused, Schedules
@@ -98,6 +101,45 @@ def test_a_template_that_takes_an_illegal_step_is_refused_with_the_reason() -> N
     assert isinstance(found, Refused)
     assert len(found.picks) == 1
     assert "vectorize" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("rows", "copied", "reason"),
+    [
+        (8, 0, None),
+        (12, 0, r"needs 48 vectors, and a register file has room for 32"),
+        (8, 1, r"needs 16000000 bytes, and the own cache of a core has room for 1048576"),
+    ],
+)
+def test_tiles_that_do_not_fit_are_not_tried(rows: int, copied: int, reason: str | None) -> None:
+    """More sums than there are registers, and copies that the cache does not hold."""
+    cut = {8: 5, 12: 6, 16: 7}
+    loops_cut = (cut[rows], cut[16], 0)  # all of the sum outside
+    order_and_sums = (0, 0, 0)
+    picks = Picks(first, (1, *loops_cut, *order_and_sums, 0, copied, 3, 1, 1))
+    schedule = Schedule(loops.schedule(*np.ones((2, 2000, 2000), np.float32)).func)
+    schedule.choose_with(picks)
+    target = Target("aarch64", "some", "+neon", Caches(own=1 << 20))
+    tiling = Tiling(schedule, "c", target, parallel=False)
+    if reason is None:
+        assert tiling.choose()
+        return
+    with pytest.raises(hj.ScheduleError, match=reason):
+        tiling.choose()
+
+
+def test_a_space_of_ones_own_demands_something() -> None:
+    def space(s: Any) -> None:
+        rows = s.sample_categorical([8, 1 << 40])
+        hj.tune.require(4 * rows <= hj.tune.caches.own, "a tile must fit the cache")
+        hj.tune.require(rows // 8 < hj.tune.registers)
+        s.split("i", rows)
+
+    func = loops.schedule(*CASES["loops"][1]).func
+    good, bad = (Schedules(func, space).make(Picks(first, (place,))) for place in range(2))
+    assert isinstance(good, Candidate)
+    assert isinstance(bad, Refused)
+    assert "a tile must fit the cache" in bad.reason
 
 
 def test_samples_are_not_part_of_the_recipe() -> None:
