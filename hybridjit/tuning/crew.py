@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures import TimeoutError as Overdue
 from typing import Any, TypeVar
 
@@ -15,6 +15,16 @@ T = TypeVar("T")
 _GRACE = 1.0  # seconds after its time in which a job may still end by itself
 
 
+def outcome(future: Future[T], timeout: float | None = None) -> T:
+    """What came of a job. Who cancels one that somebody waits for does no others either: so do
+    clusters whose scheduler is gone.
+    """
+    try:
+        return future.result(timeout)
+    except CancelledError:
+        raise BrokenExecutor("its jobs were cancelled") from None
+
+
 class Crew:
     """An executor that is not waited for longer than agreed."""
 
@@ -22,6 +32,7 @@ class Crew:
         self._executor = executor
         self._clock = clock
         self._dismissed: list[Future[Any]] = []
+        self._has_worked = False
 
     @property
     def hands(self) -> int:
@@ -32,14 +43,21 @@ class Crew:
 
     def submit(self, fn: Callable[..., T], *args: Any) -> Future[T]:
         """Have a job done."""
-        return self._executor.submit(fn, *args)
+        try:
+            return self._executor.submit(fn, *args)
+        except RuntimeError as error:  # it is closed, or broken
+            if not self._has_worked:
+                raise
+            raise BrokenExecutor(str(error)) from None
 
     def result(self, future: Future[T], until: float) -> T:
         """What came of a job; LateError if nothing came of it in time."""
         if not wait([future], _GRACE).done:
             self._end_dismissed()
         try:
-            return future.result(self._timeout(until))
+            found = outcome(future, self._timeout(until))
+            self._has_worked = True
+            return found
         except Overdue:
             if future.done():
                 raise  # of the job itself

@@ -26,7 +26,7 @@ from typing import Any
 from hybridjit.errors import TuneError
 from hybridjit.record import record
 from hybridjit.tuning.budget import Clock, Timetable
-from hybridjit.tuning.crew import Crew
+from hybridjit.tuning.crew import Crew, outcome
 from hybridjit.tuning.database import Database, Identity
 from hybridjit.tuning.jobs import Job, Measurement, measure, refer, unpack, verify
 from hybridjit.tuning.memory import Memory
@@ -267,7 +267,7 @@ class Session:
 
     def _judge(self, recipe: Any, future: Future[str | None]) -> None:
         try:
-            wrong = future.result()
+            wrong = outcome(future)
         except BrokenExecutor:
             raise
         except Exception as error:  # of whatever executor it is
@@ -283,6 +283,8 @@ class Session:
                 crew.result(future, self._times.over)
             except LateError:
                 return False
+            except BrokenExecutor:
+                raise
             except Exception:  # `_judge` looks at it
                 pass
             self._judge(recipe, future)
@@ -326,6 +328,8 @@ class Session:
                 crew.result(future, until)
             except LateError:
                 return
+            except BrokenExecutor:
+                raise
             except Exception:  # `_result_of` tells of it
                 pass
             yield _result_of(future), scored.recipe
@@ -352,7 +356,7 @@ class Session:
 
 def _result_of(future: Future[Measurement]) -> Measurement:
     try:
-        return future.result()
+        return outcome(future)
     except BrokenExecutor:
         raise
     except Exception as error:  # of whatever executor it is

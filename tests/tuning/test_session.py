@@ -7,7 +7,7 @@ import json
 import pickle
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -255,19 +255,51 @@ def _interrupting(executor: Pretending) -> Any:
     return once
 
 
-def test_an_executor_that_breaks_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(BrokenExecutor("gone"), "gone"), (CancelledError(), "its jobs were cancelled")],
+)
+def test_an_executor_that_breaks_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
+) -> None:
+    """Jobs of a cluster whose scheduler is gone are cancelled."""
     executor = Pretending()
 
     def answer(job: Job) -> Measurement:
         if len(executor.tried) > 4:
-            raise BrokenExecutor("gone")
+            raise error
         return pretend(job)
 
     executor.answer = answer
     monkeypatch.setattr(sessions, "Workers", _Context)
     found = make_session(executor).run()
-    assert found.stopped == "the executor broke: gone"
+    assert found.stopped == f"the executor broke: {message}"
     assert found.recipe is not None
+
+
+def test_an_executor_that_is_closed_meanwhile_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    executor = Pretending()
+    submit = executor.submit
+
+    def while_open(fn: Any, /, *args: Any) -> Future[Any]:
+        if len(executor.tried) > 4:
+            raise RuntimeError("closed")
+        return submit(fn, *args)
+
+    monkeypatch.setattr(executor, "submit", while_open)
+    monkeypatch.setattr(sessions, "Workers", _Context)
+    found = make_session(executor).run()
+    assert found.stopped == "the executor broke: closed"
+    assert found.recipe is not None
+
+
+def test_an_executor_that_was_closed_before_is_told_of() -> None:
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        make_session(executor).run()
 
 
 class _Context:
