@@ -1,4 +1,4 @@
-"""Searches on a cluster: a real one of several processes, of which one is killed on the way."""
+"""Searches on a cluster: a real one of several processes, of which some are killed on the way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = """
+WORKER_DIES = """
     import os, signal, sys
     import numpy as np
     from distributed import Client, LocalCluster
@@ -31,12 +31,68 @@ PROGRAM = """
 """
 
 
+SCHEDULER_DIES = """
+    import json, socket, subprocess, sys, threading
+    import hybridjit as hj
+    from distributed import Client, LocalCluster
+    from tests.tuning.kernels import CASES
+
+    def measured():
+        return len(json.loads(hj.tune.export())["measurements"])
+
+    def start(name, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options]
+        return subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL)
+
+    if __name__ == "__main__":
+        hj.tune.use(sys.argv[1])
+        kernel, args = CASES["loops"]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        address = f"tcp://127.0.0.1:{port}"
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+        worker = start("worker", address, "--nthreads", "1", "--no-nanny")
+        client = Client(address, timeout=20)
+        client.wait_for_workers(1, timeout=60)
+
+        def kill_soon():
+            while measured() < 2:
+                pass
+            scheduler.kill()
+
+        threading.Thread(target=kill_soon, daemon=True).start()
+        first = kernel.tune(*args, trials=1000, executor=client.get_executor())
+        worker.kill()
+        print(first.tuned.stopped)
+        before = measured()
+        options = dict(n_workers=1, threads_per_worker=1, dashboard_address=None)
+        with LocalCluster(**options) as cluster, Client(cluster) as other:
+            second = kernel.tune(*args, trials=3, executor=other.get_executor())
+        print(before >= 2, measured() - before == second.tuned.trials)
+"""
+
+
 def test_a_cluster_of_which_a_worker_dies(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    path = tmp_path / "cluster.py"
-    path.write_text(textwrap.dedent(PROGRAM), encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, env=environment, check=False
-    )
+    done = _run(tmp_path, WORKER_DIES)
     assert done.stdout == "3 5\n", done.stderr
+
+
+def test_a_search_goes_on_after_the_scheduler_is_gone(tmp_path: Path) -> None:
+    done = _run(tmp_path, SCHEDULER_DIES)
+    assert done.stdout == "the executor broke: its jobs were cancelled\nTrue True\n", done.stderr
+
+
+def _run(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("distributed")
+    path = folder / "cluster.py"
+    path.write_text(textwrap.dedent(program), encoding="utf-8")
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.run(
+        [sys.executable, str(path), str(folder / "tuned.db")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
