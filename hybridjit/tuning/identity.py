@@ -18,15 +18,14 @@ import tokenize
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hybridjit.codegen.llvm_version import llvm_versions
 from hybridjit.ir.func import PrimFunc
 from hybridjit.optimize.optimize import optimize
+from hybridjit.scalars.contents import arrays_in
+from hybridjit.scalars.specs import ArraySpec, Spec, TupleSpec
 from hybridjit.target import Target
 from hybridjit.tuning.database import Identity
 
-_ARRAY: type[Any] = np.ndarray
 _NUMBERS = {"inf", "nan"}  # names that stand for something
 
 
@@ -34,8 +33,22 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 def shapes_of(args: Sequence[Any]) -> Shapes:
-    """The shapes of the arrays among arguments."""
-    return tuple(arg.shape for arg in args if isinstance(arg, _ARRAY))
+    """The shapes of the arrays in arguments."""
+    return tuple(array.shape for array in arrays_in(list(args)) if array.ndim)
+
+
+def shapes_of_specs(specs: Sequence[Spec]) -> Shapes:
+    """The same of what describes arguments; a size that is not known is 0."""
+    found: list[tuple[int, ...]] = []
+    for spec in specs:
+        match spec:
+            case ArraySpec() if spec.shape:
+                found.append(tuple(n if type(n) is int else 0 for n in spec.shape))
+            case TupleSpec():
+                found += shapes_of_specs(spec.items)
+            case _:
+                pass
+    return tuple(found)
 
 
 def identify(func: PrimFunc, shapes: Shapes, target: Target, options: Any) -> Identity:

@@ -11,11 +11,11 @@ from hybridjit import config
 from hybridjit.errors import HybridError, TuneError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.processor import current_target
-from hybridjit.scalars.specs import ArraySpec, Spec
+from hybridjit.scalars.specs import Spec
 from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.tuning.database import Database
-from hybridjit.tuning.identity import identify
+from hybridjit.tuning.identity import identify, shapes_of_specs
 
 
 def database_in_use() -> Database | None:
@@ -37,8 +37,7 @@ def find_remembered(
     database = database_in_use()
     if database is None:
         return None
-    arrays = [spec for spec in specs if isinstance(spec, ArraySpec)]
-    shapes = tuple(tuple(n if type(n) is int else 0 for n in spec.shape) for spec in arrays)
+    shapes = shapes_of_specs(specs)
     options = options_of(fastmath, is_parallel=is_parallel)
     try:
         winner = database.winner(identify(func, shapes, current_target(), options))

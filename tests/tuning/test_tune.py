@@ -83,6 +83,25 @@ def test_steps_for_other_shapes_go_when_a_search_finds_nothing_better(database: 
     assert str(product.copy().prim_func(*here)) == own
 
 
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@hybrid.script
+def product_of(pair: Any) -> Any:
+    return pair.left @ pair.right
+
+
+@pytest.mark.parametrize(("size", "is_near"), [(36, True), (270, False)])
+def test_arrays_in_tuples_have_shapes_too(database: Path, size: int, is_near: bool) -> None:
+    tuned, here = (Pair(*matrices(2, n, n)) for n in (33, size))
+    assert shapes_of([here, 2.0]) == ((size, size), (size, size))
+    _crown(product_of.copy(), (tuned,))
+    own = str(product_of.schedule(here).func)
+    assert (str(product_of.copy().prim_func(here)) != own) == is_near
+
+
 def _crown(kernel: Any, args: Any) -> None:
     """Keep steps as if a search had found them."""
     schedule = kernel.schedule(*args)
