@@ -97,6 +97,7 @@ def _check_settings(settings: Settings) -> None:
     _demand(space is None or callable(space), "space", space, "a function of a Schedule")
     is_executor = executor is None or hasattr(executor, "submit")
     _demand(is_executor, "executor", executor, "one of concurrent.futures")
+    _demand(type(settings.cold) is bool, "cold", settings.cold, "True or False")
 
 
 def _demand(is_good: bool, name: str, value: Any, needed: str) -> None:

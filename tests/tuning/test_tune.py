@@ -214,6 +214,7 @@ def test_arguments_that_are_written_are_as_before() -> None:
         ({"space": 3}, "space is 3: it must be a function"),
         ({"executor": 3}, "executor is 3"),
         ({"seed": "x"}, "seed is 'x'"),
+        ({"cold": "yes"}, "cold is 'yes': it must be True or False"),
     ],
 )
 def test_settings_that_make_no_sense(settings: Any, message: str) -> None:
