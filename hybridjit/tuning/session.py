@@ -194,15 +194,14 @@ class Session:
         progress.show(best.score, speed, self._standings.trials)
 
     def _proposals(self) -> Iterator[Candidate]:
-        first = self._search.first()
-        if first is not None:
-            yield first
+        made = self._search.first()  # None if an earlier search has tried it
         trials = self._limits.trials
-        for _ in itertools.count(1) if trials is None else range(1, trials):
-            made = self._search.propose(self._is_explored)
+        for _ in itertools.count() if trials is None else range(trials):
+            made = made or self._search.propose(self._is_explored)
             if made is None:
                 return
             yield made
+            made = None
 
     def _why_nothing_is_left(self) -> str:
         if self._is_time_up:

@@ -323,6 +323,14 @@ def test_a_second_search_goes_on_where_the_first_ended(tmp_path: Path) -> None:
     assert found.counts["measured"] == len(FACTORS) ** 2 - 8
 
 
+def test_a_second_search_makes_as_many_trials_as_were_asked_for(tmp_path: Path) -> None:
+    """Also if it need not begin with what the compiler does by itself."""
+    database = Database(tmp_path / "tuned.db")
+    runs = [make_session(Pretending(), trials=2, database=database).run() for _ in range(3)]
+    assert [found.trials for found in runs] == [2, 2, 2]
+    assert runs[-1].stopped == "all trials are made"
+
+
 def test_a_second_search_remembers_the_best_of_the_first(tmp_path: Path) -> None:
     database = Database(tmp_path / "tuned.db")
     make_session(Pretending(), database=database).run()
