@@ -222,7 +222,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self._with(schedule=recipe)
 
     @api_edge
-    def tune(self, *args: Any, budget: str | float = "60s", **settings: Any) -> Kernel[P, R]:
+    def tune(self, *args: Any, budget: str | float | None = None, **settings: Any) -> Kernel[P, R]:
         """The same script under the fastest schedule that a search finds for these arguments.
 
         Candidates are checked like any schedule, run in processes of their own, compared with the
@@ -230,10 +230,11 @@ class Kernel(NativeCallable, Generic[P, R]):
         returned tells how it went: `print(fast.tuned)`. Ctrl-C ends the search with what there is.
 
         `budget` is how long to search ("60s", "5m", or seconds), `trials=` how many candidates to
-        try, `space=` a function of a Schedule that samples (`s.sample_categorical([4, 8])`),
-        without which the compiler's own decisions are searched; `executor=` any of
-        concurrent.futures, `seed=`, `search=` "evolution", "random" or "grid", `cold=` whether
-        caches are emptied before each run. With `hj.tune.use(path)` what is found is kept.
+        try (a minute if neither is given), `space=` a function of a Schedule that samples
+        (`s.sample_categorical([4, 8])`), without which the compiler's own decisions are searched;
+        `executor=` any of concurrent.futures, `seed=`, `search=` "evolution", "random" or "grid",
+        `cold=` whether caches are emptied before each run. With `hj.tune.use(path)` what is found
+        is kept.
         """
         chosen = tuning.read_settings(budget=budget, **settings)
         found = tuning.tune_kernel(self, args, chosen)

@@ -20,7 +20,7 @@ from hybridjit.tuning.result import Tuned
 def declare(parser: argparse.ArgumentParser) -> None:
     """The kernel, and how to search."""
     declare_kernel(parser)
-    parser.add_argument("--budget", type=_budget, default="60s", help='how long: "60s", "5m"; 60s')
+    parser.add_argument("--budget", type=_budget, help='how long: "60s", "5m"; 60s')
     parser.add_argument("--trials", type=_trials, help="how many candidates, instead of how long")
     parser.add_argument("--seed", type=int, default=0, help="where chance begins; 0")
     parser.add_argument("--db", metavar="PATH", help="the database to keep it in")

@@ -55,7 +55,7 @@ class Tunable(Protocol):
 class Settings:
     """How to search."""
 
-    budget: str | float = "60s"
+    budget: str | float | None = None
     trials: int | None = None
     space: Steps | None = None
     executor: Executor | None = None
@@ -65,10 +65,12 @@ class Settings:
 
     def limits(self) -> Limits:
         """When to stop: after the trials, if only those are given."""
-        seconds = None if self.trials is not None and self.budget == "60s" else self.budget
-        return Limits(None if seconds is None else read_budget(seconds), self.trials)
+        if self.budget is not None:
+            return Limits(read_budget(self.budget), self.trials)
+        return Limits(None if self.trials is not None else _USUAL, self.trials)
 
 
+_USUAL = 60.0  # seconds, if neither they nor trials are given
 SETTINGS = tuple(field.name for field in fields(Settings))
 
 
@@ -86,7 +88,8 @@ def read_settings(**settings: Any) -> Settings:
 
 
 def _check_settings(settings: Settings) -> None:
-    read_budget(settings.budget)
+    if settings.budget is not None:
+        read_budget(settings.budget)
     trials, space, executor = settings.trials, settings.space, settings.executor
     is_count = trials is None or (type(trials) is int and trials > 0)
     _demand(is_count, "trials", trials, "a number above 0")

@@ -9,13 +9,14 @@ from typing import Any
 
 from hybridjit import config
 from hybridjit.errors import HybridError, TuneError
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.processor import current_target
 from hybridjit.scalars.specs import Spec
 from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.tuning.database import Database
-from hybridjit.tuning.identity import identify, shapes_of_specs
+from hybridjit.tuning.identity import Shapes, identify, shapes_of_specs
 
 
 def database_in_use() -> Database | None:
@@ -34,15 +35,27 @@ def find_remembered(
     func: PrimFunc, specs: Sequence[Spec], fastmath: Sequence[str], is_parallel: bool
 ) -> RecordedTrace | None:
     """The steps that won for a program, or for one like it, if they can be taken on it."""
+    return _find(func, shapes_of_specs(specs), options_of(fastmath, is_parallel=is_parallel))
+
+
+def find_for_function(func: PrimFunc) -> RecordedTrace | None:
+    """The same of a function of known sizes, such as that of an operator."""
+    shapes = [
+        tuple(int(size.value.real) if isinstance(size, Const) else 0 for size in param.shape)
+        for param in func.params
+        if isinstance(param, Buffer) and param.shape
+    ]
+    return _find(func, tuple(shapes), options_of(func.fastmath, is_parallel=False))
+
+
+def _find(func: PrimFunc, shapes: Shapes, options: list[Any]) -> RecordedTrace | None:
     database = database_in_use()
     if database is None:
         return None
-    shapes = shapes_of_specs(specs)
-    options = options_of(fastmath, is_parallel=is_parallel)
     try:
         winner = database.winner(identify(func, shapes, current_target(), options))
     except TuneError as error:
-        warnings.warn(f"running without what was tuned: {error}", stacklevel=4)
+        warnings.warn(f"running without what was tuned: {error}", stacklevel=5)
         return None
     if winner is None or not winner.recipe:
         return None

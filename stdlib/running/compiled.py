@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from hybridjit import config
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
@@ -15,10 +16,12 @@ from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.modules.built_function import BuiltFunction
 from hybridjit.runtime.modules.module import Module, build
 from hybridjit.scalars.kinds import is_array
+from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.coalescing import coalesce
 from hybridjit.stdlib.running.operands import Operand, stand_in
 from hybridjit.te import Tensor, create_prim_func
+from hybridjit.tuning.remembered import find_for_function
 
 Shape = tuple[int, ...]
 # A schedule makes an operator faster; that it does not fit some shape is no error of the caller.
@@ -108,6 +111,12 @@ Make = Callable[[Schedule], tuple[Module, Schedule]]
 
 
 def _build_opened(opened: Schedule) -> tuple[Module, Schedule]:
+    """Under the steps that a search kept for the program, if it did."""
+    found = None
+    if config.tune_database() is not None:
+        found = find_for_function(opened.original)
+    if found is not None:
+        opened = apply_recipe(opened.original, found)
     return build(opened), opened
 
 

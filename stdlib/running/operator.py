@@ -156,7 +156,7 @@ class Operator(Definition, NativeCallable):
         return result
 
     @api_edge
-    def tune(self, *args: Any, budget: str | float = "60s", **options: Any) -> Tuned:
+    def tune(self, *args: Any, budget: str | float | None = None, **options: Any) -> Tuned:
         """Search for the fastest way to run on arrays like these; later calls take it.
 
         `budget`, `trials`, `executor`, `seed` and the like are those of `kernel.tune`; what else is

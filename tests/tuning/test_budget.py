@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import pytest
 
 from hybridjit.tuning.budget import Timetable
+from hybridjit.tuning.entry import read_settings
 
 
 class Watch:
@@ -44,3 +48,17 @@ def test_without_a_limit_nothing_is_ever_over() -> None:
     assert times.left is None
     assert not times.is_half_over
     assert math.inf == times.explored(1e9) == times.end == times.over
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds", "trials"),
+    [
+        ({}, 60.0, None),
+        ({"trials": 3}, None, 3),
+        ({"budget": "60s", "trials": 3}, 60.0, 3),
+        ({"budget": "5m"}, 300.0, None),
+    ],
+)
+def test_what_ends_a_search(given: Any, seconds: float | None, trials: int | None) -> None:
+    limits = read_settings(**given).limits()
+    assert (limits.seconds, limits.trials) == (seconds, trials)

@@ -102,6 +102,23 @@ def test_arrays_in_tuples_have_shapes_too(database: Path, size: int, is_near: bo
     assert (str(product_of.copy().prim_func(here)) != own) == is_near
 
 
+def test_operators_take_what_was_found_for_them(database: Path) -> None:
+    """In a process that did not search: it has the database, and no code yet."""
+    x = np.random.default_rng(0).random((6, 8))
+    compiled, _ = hs.softmax._compile((x,), {})
+    func = compiled.opened.original
+    schedule = hj.Schedule(func)
+    schedule.split(schedule.loops(schedule.blocks()[0])[0], 3)
+    options = options_of(func.fastmath, is_parallel=False)
+    known = identify(func, shapes_of([x]), current_target(), options)
+    Database(database).crown(known, schedule.trace.to_json(), 0.5, None)
+    hs.softmax.clear()
+    found, _ = hs.softmax._compile((x,), {})
+    assert "split" in str(found.opened.trace)
+    np.testing.assert_allclose(hs.softmax(x).sum(axis=-1), 1.0)
+    hs.softmax.clear()
+
+
 def _crown(kernel: Any, args: Any) -> None:
     """Keep steps as if a search had found them."""
     schedule = kernel.schedule(*args)
