@@ -148,7 +148,9 @@ def main() -> None:
     rows = list(compare(known, sides, options.budget))
     Console().print(table_of(rows))
     others = [row.name for row in rows if not row.same_bits]
-    print(f"{len(rows) - len(others)} of {len(rows)} give the same bits; not:", *others, sep="\n  ")
+    print(f"{len(rows) - len(others)} of {len(rows)} give the same bits")
+    if others:
+        print("others in:", *others, sep="\n  ")
     if options.json is not None:
         facts = [{name: getattr(row, name) for name in Row.__slots__} for row in rows]
         options.json.write_text(json.dumps(facts, indent=1))
