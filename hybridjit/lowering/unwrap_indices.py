@@ -24,9 +24,9 @@ from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
+from hybridjit.ir.expr import And, BufferRef, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
+from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, Store, While, seq
 from hybridjit.ir.visit import StmtMutator, fresh_copy, walk
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
@@ -68,6 +68,8 @@ class _Unwrap(StmtMutator):
             return node  # it ends all parts
         if node.kind is not LoopKind.SERIAL or len(nodes) > MAX_NODES or not _is_long(node):
             return node
+        if _changes_its_end(node, nodes):
+            return node
         wraps = _find_wraps(node, nodes)
         return (self._cut(node, wraps) if wraps else None) or node
 
@@ -90,6 +92,13 @@ def _is_long(loop: For) -> bool:
     extent = loop.extent
     is_plain = isinstance(loop.step, Const) and loop.step.value == 1
     return is_plain and not (isinstance(extent, Const) and extent.value.real < MIN_EXTENT)
+
+
+def _changes_its_end(loop: For, nodes: Sequence[object]) -> bool:
+    """Whether iterations may store what says how many there are: it is read for each part."""
+    ends = [each.buffer for each in (*walk(loop.start), *walk(loop.stop)) if isinstance(each, Load)]
+    touched = [each.buffer for each in nodes if isinstance(each, Store | BufferRef)]
+    return any(buffer in touched for buffer in ends)
 
 
 def _find_wraps(loop: For, nodes: Sequence[object]) -> list[_Wrap]:

@@ -199,3 +199,25 @@ def f(u: float64["n"], r: float64["n"], k: int):
 """
     )
     golden.check(str(unwrap_indices(check_bounds(lower_blocks(func)))), "ir")
+
+
+@hybrid.script
+def end_in_a_variable(u: Array, r: Array) -> None:
+    m = 1
+    for i in range(u[m] % 64):
+        r[0] += i % 7
+        m = (m + i) % 2
+
+
+@hybrid.script
+def end_in_an_array(u: Array, r: Array) -> None:
+    for i in range(u[1] % 64):
+        r[0] += i % 7
+        u[1] = u[0]
+
+
+@pytest.mark.parametrize("kernel", [end_in_a_variable, end_in_an_array])
+@pytest.mark.parametrize("ends", [(20, 3), (3, 20), (9, 7), (5, 0)])
+def test_ends_are_those_from_before_the_loop(kernel: AnyKernel, ends: tuple[int, int]) -> None:
+    """They are read for each part, which may be after iterations that change them."""
+    assert_native_agrees(kernel, np.array(ends), np.zeros(1, np.int64))
