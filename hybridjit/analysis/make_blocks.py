@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from hybridjit.analysis.context import Context, infer_context
 from hybridjit.analysis.iteration import classify
+from hybridjit.analysis.name_bounds import name_changed_bounds
 from hybridjit.analysis.reduction import find_reduction
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.stmt import (
@@ -54,8 +55,9 @@ def make_blocks(body: Stmt, automatic: Collection[Block] = (), known: Known | No
     reduction does, or belongs to an array statement; there, a choice that sets only registers is
     one computation. A store that stands directly in an automatic block has it already; what is
     inside an explicit block, any that is not automatic, is left alone. What is `known` of the
-    stores becomes marks of their blocks.
+    stores becomes marks of their blocks. Bounds that their own loops change get names.
     """
+    body = name_changed_bounds(body)
     return _MakeBlocks(infer_context(body), frozenset(automatic), known or Known()).rewrite(body)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import count
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -132,19 +133,20 @@ class AffineNames:
     def __init__(self) -> None:
         self.texts: dict[Var, str | None] = {}
         self.parameters: dict[str, Var] = {}
+        self._numbers = count()
         # Those that vary with the loops around the place that is looked at, and those that do not.
         self.products: list[Product] = []
         self.constants: list[Product] = []
 
     def fresh(self, var: Var) -> str:
         """Give `var` a name of its own, which no other variable has."""
-        text = f"v{len(self.texts)}"
+        text = f"v{next(self._numbers)}"
         self.texts[var] = text
         return text
 
     def parameter(self, var: Var) -> str:
         """Make `var` a parameter."""
-        text = f"p{len(self.texts)}"
+        text = f"p{next(self._numbers)}"
         self.texts[var] = text
         self.parameters[text] = var
         return text

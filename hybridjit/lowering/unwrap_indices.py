@@ -24,9 +24,9 @@ from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import And, BufferRef, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
+from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, Store, While, seq
+from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
 from hybridjit.ir.visit import StmtMutator, fresh_copy, walk
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
@@ -68,8 +68,6 @@ class _Unwrap(StmtMutator):
             return node  # it ends all parts
         if node.kind is not LoopKind.SERIAL or len(nodes) > MAX_NODES or not _is_long(node):
             return node
-        if _changes_its_end(node, nodes):
-            return node
         wraps = _find_wraps(node, nodes)
         return (self._cut(node, wraps) if wraps else None) or node
 
@@ -94,13 +92,6 @@ def _is_long(loop: For) -> bool:
     return is_plain and not (isinstance(extent, Const) and extent.value.real < MIN_EXTENT)
 
 
-def _changes_its_end(loop: For, nodes: Sequence[object]) -> bool:
-    """Whether iterations may store what says how many there are: it is read for each part."""
-    ends = [each.buffer for each in (*walk(loop.start), *walk(loop.stop)) if isinstance(each, Load)]
-    touched = [each.buffer for each in nodes if isinstance(each, Store | BufferRef)]
-    return any(buffer in touched for buffer in ends)
-
-
 def _find_wraps(loop: For, nodes: Sequence[object]) -> list[_Wrap]:
     inside = {node.var for node in nodes if isinstance(node, Let)}
     found: dict[Mod, _Wrap] = {}
@@ -123,6 +114,7 @@ def _parts(loop: For, wraps: Sequence[_Wrap], turns: Sequence[int]) -> Stmt:
     """The parts of `loop`: as it is, then after each number of turns, then as it is."""
     lows = [_first(wrap, turns[0]) for wrap in wraps]
     stmts: list[Stmt] = []
+    loop = _with_kept_bounds(loop, stmts)
     low = _bind(stmts, _clamped(reduce(Max, lows), loop.start, loop.stop), "first")
     stmts.append(_part(loop, loop.start, low, loop.body))
     for turn in turns:
@@ -146,6 +138,14 @@ def _turned(mod: Mod, turn: int) -> Expr:
 
 def _clamped(value: Expr, low: Expr, high: Expr) -> Expr:
     return simplify(Max(low, Min(value, high)))
+
+
+def _with_kept_bounds(loop: For, stmts: list[Stmt]) -> For:
+    """`loop` with names for bounds that are read: the first parts may change what is read there."""
+    if not any(isinstance(node, Load) for node in (*walk(loop.start), *walk(loop.stop))):
+        return loop
+    start, stop = _bind(stmts, loop.start, "start"), _bind(stmts, loop.stop, "stop")
+    return dataclasses.replace(loop, start=start, stop=stop)
 
 
 def _bind(stmts: list[Stmt], value: Expr, name: str) -> Expr:

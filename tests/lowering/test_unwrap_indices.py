@@ -219,5 +219,5 @@ def end_in_an_array(u: Array, r: Array) -> None:
 @pytest.mark.parametrize("kernel", [end_in_a_variable, end_in_an_array])
 @pytest.mark.parametrize("ends", [(20, 3), (3, 20), (9, 7), (5, 0)])
 def test_ends_are_those_from_before_the_loop(kernel: AnyKernel, ends: tuple[int, int]) -> None:
-    """They are read for each part, which may be after iterations that change them."""
+    """A part may run after iterations that change what they are read from."""
     assert_native_agrees(kernel, np.array(ends), np.zeros(1, np.int64))

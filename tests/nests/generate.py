@@ -9,13 +9,14 @@ is a question of its own (hybridjit/arith/products.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.func import PrimFunc
+from tests.programs.assignments import name_number
 from tests.programs.bounds import make_bounds
 from tests.programs.data import plain_values
 from tests.programs.kinds import NEST, NEST_LONG, SIZED
@@ -75,7 +76,6 @@ def make_nest(choose: Choose, *, is_long: bool = False) -> Nest:
     style = NEST_LONG if is_long else NEST
     palette, names = choices.pick(style.palettes), dict[str, Name]()
     if choices.below(3) == 0:
-        style = replace(style, bounds={**style.bounds, "few": 1})
         names["n"] = Name("int", 0, MAX_SIZE, locked=True)
     arrays = [
         _small_array(choices, position, palette, is_long)
@@ -101,7 +101,7 @@ def _small_array(choices: Choices, position: int, palette: Sequence[str], is_lon
 
 def _neighbours(make: Maker) -> Lines:
     """One loop or two: neighbours that run the same iterations can be merged."""
-    lines: Lines = []
+    lines: Lines = name_number(make) if make.choices.chance(25) else []
     bounds = make_bounds(make)
     for _ in range(make.choices.between(1, 2)):
         lines += loop_over(make, bounds, lambda _: make_body(make, 3))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from hybridjit.analysis import concurrency, dependence, instances
+from hybridjit.analysis import concurrency, dependence, instances, make_blocks
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.dependence import Dependences
@@ -23,12 +23,12 @@ from hybridjit.analysis.reduction import ReductionOp
 from hybridjit.arith.polyhedra import AffineNames
 from hybridjit.arith.products import Product
 from hybridjit.arith.simplify import simplify
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Le, Lt, Mod
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Le, Lt, Mod, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Stmt
 from hybridjit.schedule.copies import copy_beside
 from hybridjit.schedule.primitives import fission, fuse, merge, partition, reorder, split
-from tests.nests.generate import make_sized
+from tests.nests.generate import make_nest, make_sized
 from tests.planted import schedule_programs as programs
 from tests.planted.bugs import Bug, always, replaced, second
 from tests.planted.schedule_checks import at_random, refused, scheduled
@@ -65,6 +65,18 @@ def without_the_last(x: Expr, y: Expr) -> Lt:
 
 def other_side(self: AffineNames, cond: Expr, *, holds: bool = True) -> str | None:
     return _condition(self, cond, holds=not holds)
+
+
+def numbered_by_texts(self: AffineNames, var: Var) -> str:
+    """A variable that had a text before does not make one more."""
+    text = f"p{len(self.texts)}"
+    self.texts[var] = text
+    self.parameters[text] = var
+    return text
+
+
+def unnamed(body: Stmt) -> Stmt:
+    return body
 
 
 def any_update(loop: For, fastmath: Sequence[str]) -> list[PrivateReduction]:
@@ -166,6 +178,16 @@ BUGS = (
         "conflicts: guards hold on the other side",
         [replaced(AffineNames, "condition", other_side)],
         at_random(0, *_ORDER, "merge", "parallel"),
+    ),
+    Bug(
+        "conflicts: two variables have one name",
+        [replaced(AffineNames, "parameter", numbered_by_texts)],
+        at_random(0, "vectorize", "parallel", make=make_nest),
+    ),
+    Bug(
+        "bounds: what a loop changes is read again",
+        [replaced(make_blocks, "name_changed_bounds", unnamed)],
+        at_random(0, "split", make=make_nest),
     ),
     Bug(
         "conflicts: loops never count down",

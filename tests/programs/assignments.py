@@ -123,6 +123,24 @@ def make_temporary(make: Maker, depth: int) -> Lines:
     return [f"{name} = {value}", *(make_store(make, depth) or [])]
 
 
+def make_number(make: Maker, depth: int) -> Lines | None:
+    """A number with a name, and a store that may have it in its indices."""
+    return [*name_number(make), *(make_store(make, depth) or [])] if make.scope.loops else None
+
+
+def name_number(make: Maker) -> Lines:
+    """A name for a small number that is computed or read: loops may run to it."""
+    name = make.fresh("q")
+    loops = [value.text for value in make.loop_values()]
+    place = make.choices.pick([*loops, str(make.choices.below(4))])
+    table, extent = make.tables[""]
+    form = make.choices.pick(
+        ("{t}[{i} % {n}] % 5", "({i} * 3 + 1) % 5", "{t}[{t}[{i} % {n}] % {n}] % 5")
+    )
+    make.bind(name, Name("int", 0, 4, locked=True))
+    return [f"{name} = {form.format(t=table, i=place, n=extent.pad)}"]
+
+
 def make_scalar(make: Maker, depth: int) -> Lines | None:
     """A variable private to an iteration, with its uses."""
     if not make.scope.loops:

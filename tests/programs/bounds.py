@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.programs import types as ty
 from tests.programs.int_exprs import SMALL
 from tests.programs.intervals import clamp
 from tests.programs.maker import Maker
@@ -177,6 +178,20 @@ def _triangle(make: Maker, stop: Value) -> Bounds | None:
     )
 
 
+def _stored(make: Maker, stop: Value) -> Bounds | None:
+    """As many as an element says, which the loop may change: a range is made once."""
+    arrays = [
+        array
+        for array in make.scope.arrays.values()
+        if array.writable and ty.is_int(array.type) and not any(e.size for e in array.shape)
+    ]
+    if not arrays:
+        return None
+    array, most = make.choices.pick(arrays), stop.high if stop.high > 0 else 4
+    place = ", ".join(str(make.choices.below(2)) for _ in array.shape)
+    return _rising(ZERO, Value(f"{array.name}[{place}] % {most + 1}", "int", 0, most))
+
+
 BOUNDS: dict[str, Form] = {
     "whole": _whole,
     "between": _between,
@@ -193,4 +208,5 @@ BOUNDS: dict[str, Form] = {
     "window": _window,
     "few": _few,
     "triangle": _triangle,
+    "stored": _stored,
 }

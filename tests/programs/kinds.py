@@ -214,14 +214,24 @@ VECTORS = Style(
 NEST = Style(
     statements={
         **{"store": 8, "fold": 5, "for": 12, "if": 2, "scalar": 2, "reduction": 2, "first step": 1},
+        "number": 2,
     },
     exprs={"binary": 1},
     places={
-        **{"loop": 16, "shifted": 4, "mirrored": 2, "halved": 2, "doubled": 2, "around": 2},
+        **{
+            "loop": 16,
+            "name": 1,
+            "shifted": 4,
+            "mirrored": 2,
+            "halved": 2,
+            "doubled": 2,
+            "around": 2,
+        },
         **{"windowed": 2, "literal": 4, "table": 1},
     },
     bounds={
-        **{"whole": 5, "later": 1, "down": 1, "by 2": 1, "triangle": 2},
+        **{"whole": 5, "later": 1, "down": 1, "by 2": 1, "triangle": 2, "stored": 1},
+        "few": 2,
     },
     conditions={"loops": 1},
     palettes=tuple(

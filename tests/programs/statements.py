@@ -14,6 +14,7 @@ SIMPLE: dict[str, Statement] = {
     "chained": assignments.make_chained,
     "annotated": assignments.make_annotated,
     "temporary": assignments.make_temporary,
+    "number": assignments.make_number,
     "scalar": assignments.make_scalar,
     "store": stores.make_store,
     "store update": stores.make_store_update,
