@@ -36,6 +36,8 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
+    if any(isinstance(node, Reserve) for node in walk(loop.body)):
+        return Obstacle("memory grows in it, as that of lists or of calls that call themselves")
     around = scopes_of_loops(func.body)[loop.var]
     if Independence.at(func, around).prove_independent([loop], loop.body):
         return None

@@ -45,6 +45,8 @@ def cut(loop: For, width: Width) -> Cut:
     extent = loop_extent(loop)
     if extent is None:
         return _cut_at_run_time(loop, width)
+    if extent == 0:
+        return Cut((), (), Const(0))
     if extent & (extent - 1) == 0 and extent <= width.whole * width.lanes:
         return Cut((), (loop,), Const(extent))
     loops: list[Stmt] = []

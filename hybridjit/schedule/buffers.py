@@ -46,6 +46,8 @@ def scope_of(func: PrimFunc, allocation: Allocate) -> Stmt:
 def the_allocation(func: PrimFunc, buffer: Buffer, step: str) -> Allocate:
     """The statement that makes `buffer`, which must be scratch memory."""
     found = find_allocation(func, buffer)
+    if buffer.is_growing:
+        raise refuse(func, f"{step}: '{buffer.name}' is memory that grows, as lists do")
     if found is not None:
         return found
     kind = "an output" if buffer in func.outputs else "an argument"

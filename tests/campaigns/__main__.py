@@ -19,6 +19,7 @@ CAMPAIGNS = {
     "loops": "tests.loops.campaign",
     "programs": "tests.programs.campaign",
     "schedules": "tests.nests.campaign",
+    "scripts": "tests.nests.scripts",
     "arrays": "tests.arrays.campaign",
     "graphs": "tests.graphs.campaign",
     "operators": "tests.operators.campaign",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from hybridjit import ScheduleError
+from hybridjit import ScheduleError, hybrid
 from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.schedule import Schedule
 from tests.support.before_after import assert_unchanged
+from tests.support.small_machine import small_machine
 
 
 def test_a_loop_of_unknown_length_is_not_dealt_out() -> None:
@@ -105,3 +108,15 @@ def stages(a: int32[5], b: int32[5]):
 
     args = [np.arange(5, dtype="i4"), np.arange(5, dtype="i4")]
     assert_unchanged(schedule.original, schedule.func, args, native=True)
+
+
+@hybrid.script
+def nothing_of_a_row(b: Any) -> Any:
+    return b[0, 1:-1:-3].reshape(1, 0).copy()
+
+
+def test_a_loop_that_never_runs_has_no_lanes_to_be_cut_into() -> None:
+    """Cut, it was the same loop again, which was to be cut."""
+    with small_machine():
+        made = nothing_of_a_row.with_schedule(lambda s: s.parallel("j"))
+        assert made(np.ones((1, 1), np.float16)).shape == (1, 0)

@@ -68,6 +68,26 @@ def in_while(a: float32["n"], c: float32["n"], m: int64["n"]):
 """
 
 
+OF_A_NAME = """
+def of_a_name(a: float32["n"], c: float32["n"], m: int64["n"]):
+    for i in range(a.shape[0]):
+        x = a[m[i]]
+        t = allocate((a.shape[0],), "float32")
+        for j in range(a.shape[0]):
+            t[j] = a[j] * x
+        c[i] = t[i]
+"""
+TO_A_NAME = """
+def to_a_name(a: float32["n"], c: float32["n"], m: int64["n"]):
+    for i in range(a.shape[0]):
+        x = m[0]
+        t = allocate((a.shape[0],), "float32")
+        for j in range(x):
+            t[j] = a[j]
+        c[i] = t[0]
+"""
+
+
 def perhaps(header: str) -> str:
     """A program that may not come to compute t, which fails if `a` is shorter than `c`."""
     return f"""
@@ -129,6 +149,8 @@ def test_what_is_not_in_a_loop_stays():
     ("text", "message"),
     [
         (OF_A_ROW, "depends on loop 'i'"),
+        (OF_A_NAME, "depends on 'x', which has its value in the loops around"),
+        (TO_A_NAME, "depends on 'x', which has its value in the loops around"),
         (CHANGING, "is computed from changes in the loops around"),
         (READS_MORE, "not known that they read no more of 't' than it computes"),
         (FAR, "it is not known how far loop 'j' goes"),

@@ -140,8 +140,9 @@ def _check(func: PrimFunc, place: Rooted) -> None:
     if any(isinstance(stmt, While) for stmt in place.path):
         raise refuse(func, f"{STEP}: '{place.buffer.name}' is made in a while loop", place.nests)
     crossed = {loop.var for loop in place.crossed}
+    named = _named_in(place)
     for extent in place.buffer.shape:
-        if any(node in crossed for node in walk(extent) if isinstance(node, Var)):
+        if any(node in crossed | named for node in walk(extent) if isinstance(node, Var)):
             raise refuse(
                 func, f"{STEP}: the size of '{place.buffer.name}' depends on a loop", place.nests
             )
@@ -154,7 +155,22 @@ def _check(func: PrimFunc, place: Rooted) -> None:
                 f"{names(list(dict.fromkeys(used)))}",
                 [nest],
             )
+        gone = [node for node in walk(nest) if isinstance(node, Var) and node in named]
+        if gone:
+            raise refuse(
+                func,
+                f"{STEP}: what '{place.buffer.name}' is computed from depends on '{gone[0].name}', "
+                "which has its value in the loops around",
+                [nest],
+            )
     _check_inputs(func, place)
+
+
+def _named_in(place: Rooted) -> set[Var]:
+    """The names for values that the nests see and will no longer see."""
+    inside = {node for nest in place.nests for node in walk(nest)}
+    named = (node for node in walk(place.outer) if isinstance(node, Let | Iter))
+    return {node.var for node in named if node not in inside}
 
 
 def _used_in_bodies(node: Node) -> Iterator[Var]:
