@@ -20,6 +20,7 @@ from hybridjit.ir.stmt import (
     ARRAY,
     REASSOCIATE,
     STORED_ONCE,
+    UNBOUND,
     Annotations,
     Block,
     For,
@@ -43,8 +44,8 @@ class Known:
     stored_once: Collection[Buffer] = ()
 
 
-def make_blocks(body: Stmt, automatic: Collection[Block] = (), known: Known | None = None) -> Stmt:
-    """Wrap the stores of `body` in blocks, and bind the blocks in `automatic` to the loops around.
+def make_blocks(body: Stmt, known: Known | None = None) -> Stmt:
+    """Wrap the stores of `body` in blocks, and bind those that are not yet to the loops around.
 
         for i in range(n):                     for i in range(n):
             for k in range(m):                     for k in range(m):
@@ -53,12 +54,12 @@ def make_blocks(body: Stmt, automatic: Collection[Block] = (), known: Known | No
 
     Every array store gets one, and every store to a register inside a loop that updates it as a
     reduction does, or belongs to an array statement; there, a choice that sets only registers is
-    one computation. A store that stands directly in an automatic block has it already; what is
-    inside an explicit block, any that is not automatic, is left alone. What is `known` of the
+    one computation. A store that stands directly in an UNBOUND block has it already; what is
+    inside an explicit block, any that is not unbound, is left alone. What is `known` of the
     stores becomes marks of their blocks. Bounds that their own loops change get names.
     """
     body = name_changed_bounds(body)
-    return _MakeBlocks(infer_context(body), frozenset(automatic), known or Known()).rewrite(body)
+    return _MakeBlocks(infer_context(body), known or Known()).rewrite(body)
 
 
 class _Place(Enum):
@@ -72,11 +73,10 @@ class _Place(Enum):
 class _MakeBlocks(Substitute):
     """The pass. `loops` are those since the nearest block around, `variables` their iters."""
 
-    def __init__(self, context: Context, automatic: frozenset[Block], known: Known) -> None:
+    def __init__(self, context: Context, known: Known) -> None:
         super().__init__({})
         self.context = context
         self.known = known
-        self.automatic = automatic
         self.names = _Names(stmt.name for stmt in context.guards if isinstance(stmt, Block))
         self.place = _Place.ROOT
         self.loops: list[For] = []
@@ -115,7 +115,7 @@ class _MakeBlocks(Substitute):
         return Block(name, iters, body, annotations=marks, span=node.span)
 
     def rewrite_Block(self, node: Block) -> Stmt:
-        if node not in self.automatic:
+        if (UNBOUND, True) not in node.annotations:
             with self._inside(_Place.EXPLICIT, ()):
                 return self.generic(node)
         name = self.names.keep(node.name)

@@ -14,7 +14,7 @@ from hybridjit.frontend.loops import loop_annotations
 from hybridjit.frontend.statements import nested
 from hybridjit.frontend.values import Builtin, Foreign, Text, Value
 from hybridjit.ir.expr import Var
-from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
+from hybridjit.ir.stmt import UNBOUND, Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.scalar import index
 from hybridjit.syntax import nodes_of
@@ -73,12 +73,10 @@ def _block(build: Builder, stmt: ast.With, call: ast.Call) -> None:
         inside = {it.value: it.var for it in iters if isinstance(it.value, Var)}
         body = substitute(body, inside)
         init = None if init is None else substitute(init, inside)
-    hints = loop_annotations(build, call)
+    hints = loop_annotations(build, call) if is_explicit else ((UNBOUND, True),)
     block = Block(name, iters, body, init, hints, span=build.span(stmt))
     if is_explicit:
         _check_sees(build, block, stmt)
-    else:
-        build.unit.automatic_blocks.append(block)
     build.emit(block)
 
 

@@ -15,7 +15,7 @@ from hybridjit.interp.script_names import Alias
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ConstantArray, Nesting, Param
-from hybridjit.ir.stmt import Block, LoopKind, Stmt
+from hybridjit.ir.stmt import LoopKind, Stmt
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
@@ -251,7 +251,6 @@ class Unit:
     aliases: list[Alias] = field(default_factory=list[Alias])
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
-    automatic_blocks: list[Block] = field(default_factory=list[Block])
 
 
 @record(eq=False, frozen=False)

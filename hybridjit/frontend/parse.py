@@ -64,7 +64,6 @@ def parse(
     environment: Environment,
     specs: Sequence[Spec],
     *,
-    blocks: bool = True,
     fastmath: tuple[str, ...] = (),
     parallel: bool = False,
     shares_memory: bool = False,
@@ -83,7 +82,7 @@ def parse(
         printed, shares_memory=shares_memory, keeps_names=keeps_names, copies_views=copies_views
     )
     try:
-        parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
+        parsed = on_fresh_stack(lambda: _parse(source, environment, specs, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath, parallel=parallel))
     except RecursionError:
         raise ParseError(
@@ -97,7 +96,6 @@ def _parse(
     source: FunctionSource,
     environment: Environment,
     specs: Sequence[Spec],
-    blocks: bool,
     knowledge: Knowledge,
 ) -> Parsed:
     for _ in range(MAX_ROUNDS):
@@ -106,7 +104,7 @@ def _parse(
         build = Builder(LANGUAGE, knowledge, frame, specs)
         shapes = _run(build)
         if knowledge.learn(build.unit):
-            return _parsed(build, shapes, blocks=blocks)
+            return _parsed(build, shapes)
     raise ParseError(
         f"the types of the variables of '{source.name}' do not settle",
         span_of(source.node, source),
@@ -149,9 +147,7 @@ def _run(build: Builder) -> dict[Buffer, tuple[Expr, ...]] | None:
     return None if unit.errors else shapes
 
 
-def _parsed(
-    build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]] | None, *, blocks: bool
-) -> Parsed:
+def _parsed(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]] | None) -> Parsed:
     """The outcome of the last round: the function, or the errors that it found."""
     if build.unit.errors:
         raise combine(build.unit.errors)
@@ -160,7 +156,7 @@ def _parsed(
             f"'{build.root.name}' reads a variable that is never given a value",
             build.span(build.root.node),
         )
-    func = _finish(build, shapes, blocks)
+    func = _finish(build, shapes)
     if config.current().verify:
         verify(func, Stage.BLOCKS)
     aliases = tuple(_renamed(alias, shapes, func) for alias in build.unit.aliases)
@@ -173,12 +169,10 @@ def _renamed(alias: Alias, shapes: Mapping[Buffer, tuple[Expr, ...]], func: Prim
     return replace(alias, buffer=final.get(alias.buffer, alias.buffer))
 
 
-def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]], blocks: bool) -> PrimFunc:
+def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]]) -> PrimFunc:
     """The function that was translated; only the last round comes to that."""
     body = build.close([stmt for stmt in build.body if not _makes(stmt, shapes)])
-    if blocks:
-        known = Known(build.unit.array_loops, build.unit.reassociable)
-        body = make_blocks(body, build.unit.automatic_blocks, known)
+    body = make_blocks(body, Known(build.unit.array_loops, build.unit.reassociable))
     final = {old: Buffer(old.name, old.dtype, shape) for old, shape in shapes.items()}
     nesting = build.signature.nesting
     func = PrimFunc(

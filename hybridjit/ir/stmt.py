@@ -98,6 +98,9 @@ UNSAFE = "unsafe"
 UNROLL = "unroll"
 """Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
 
+UNBOUND = "unbound"
+"""Marks a block that only has a name yet: its iters are to be those of the loops around it."""
+
 STORED_ONCE = "stored_once"
 """Marks a block that, with others so marked, stores each element of its array once, and cannot
 fail: what is made of the elements may be stored in their place.

@@ -90,7 +90,7 @@ def _rewrite(
     body = transpose_tiles(func, body, is_free, target, decisions)
     if body is marks.body and not has_arrays:
         return Optimized(func, decisions=decisions)
-    body = make_blocks(body, known=stated)
+    body = make_blocks(body, stated)
     return Optimized(replace(func, body=body), notes, decisions)
 
 

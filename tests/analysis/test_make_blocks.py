@@ -9,6 +9,7 @@ from hybridjit.ir.dtype import BOOL, FLOAT32, INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, Gt, Load, Mul, Var
 from hybridjit.ir.printer import format_stmt
 from hybridjit.ir.stmt import (
+    UNBOUND,
     Allocate,
     Block,
     For,
@@ -180,27 +181,32 @@ def test_a_let_stays_outside_and_is_visible() -> None:
     )
 
 
+def by_name(name: str, body: Stmt, init: Stmt | None = None) -> Block:
+    """A block as a script names one, which is not bound to its loops."""
+    return Block(name, (), body, init, ((UNBOUND, True),))
+
+
 def test_names_avoid_those_written_by_hand() -> None:
     c, c_1 = array("c"), array("c_1")
     zero = (Const(0),)
-    by_hand = Block("c_2", (), Store(array("d"), zero, ZERO))
+    by_hand = by_name("c_2", Store(array("d"), zero, ZERO))
     stores = [Store(buffer, zero, ZERO) for buffer in (c, c_1, c, c, c_1)]
-    made = make_blocks(Seq((*stores, by_hand)), [by_hand])
+    made = make_blocks(Seq((*stores, by_hand)))
     names = [node.name for node in walk(made) if isinstance(node, Block)]
     assert names == ["c", "c_1", "c_3", "c_4", "c_1_1", "c_2"]
 
 
 def test_a_name_written_twice_is_made_unique() -> None:
-    blocks = [Block("x", (), Store(array(name), (Const(0),), ZERO)) for name in "ab"]
-    made = make_blocks(Seq(tuple(blocks)), blocks)
+    blocks = [by_name("x", Store(array(name), (Const(0),), ZERO)) for name in "ab"]
+    made = make_blocks(Seq(tuple(blocks)))
     assert [node.name for node in walk(made) if isinstance(node, Block)] == ["x", "x_1"]
 
 
 def test_a_block_by_hand_around_one_store_is_bound() -> None:
     a, c = array("a", 2), array("c")
-    by_hand = Block("sum", (), add_to(c, (i,), Load(a, (i, k))))
+    by_hand = by_name("sum", add_to(c, (i,), Load(a, (i, k))))
     check(
-        make_blocks(loop(i, loop(k, by_hand)), [by_hand]),
+        make_blocks(loop(i, loop(k, by_hand))),
         """
         for i in range(8):
             for k in range(8):
@@ -213,8 +219,8 @@ def test_a_block_by_hand_around_one_store_is_bound() -> None:
 def test_loops_inside_a_block_by_hand_get_blocks_of_their_own() -> None:
     a, c = array("a", 2), array("c", 2)
     inner = loop(j, Store(c, (i, j), Load(a, (i, j))), stop=i)
-    by_hand = Block("row", (), Seq((Store(c, (i, Const(0)), ZERO), inner)))
-    made = make_blocks(loop(i, by_hand), [by_hand])
+    by_hand = by_name("row", Seq((Store(c, (i, Const(0)), ZERO), inner)))
+    made = make_blocks(loop(i, by_hand))
     check(
         made,
         """
@@ -234,8 +240,8 @@ def test_loops_inside_a_block_by_hand_get_blocks_of_their_own() -> None:
 
 def test_an_allocation_whose_size_is_an_iter_is_rebuilt() -> None:
     buffer = Buffer("t", FLOAT32, (Add(i, Const(1)),), "local")
-    by_hand = Block("b", (), Seq((Allocate(buffer), Store(buffer, (i,), ZERO))))
-    made = make_blocks(loop(i, by_hand), [by_hand])
+    by_hand = by_name("b", Seq((Allocate(buffer), Store(buffer, (i,), ZERO))))
+    made = make_blocks(loop(i, by_hand))
     block = next(node for node in walk(made) if isinstance(node, Block))
     assert isinstance(block.body, Seq)
     allocate, store = block.body.stmts
@@ -249,9 +255,9 @@ def test_the_init_of_a_block_by_hand_is_not_wrapped() -> None:
     a, c = array("a", 2), array("c", 2)
     init = loop(j, Store(c, (i, j), ZERO))
     main = loop(Var("j"), add_to(c, (i, Const(0)), Load(a, (i, k))))
-    by_hand = Block("b", (), main, init)
+    by_hand = by_name("b", main, init)
     check(
-        make_blocks(loop(i, loop(k, by_hand)), [by_hand]),
+        make_blocks(loop(i, loop(k, by_hand))),
         """
         for i in range(8):
             for k in range(8):
@@ -286,10 +292,10 @@ def test_stores_beside_an_explicit_block_are_wrapped() -> None:
 
 def test_an_automatic_block_inside_an_explicit_one_is_bound() -> None:
     c, x = array("c", 2), Var("i")
-    by_hand = Block("inner", (), Store(c, (x, j), ZERO))
+    by_hand = by_name("inner", Store(c, (x, j), ZERO))
     explicit = Block("outer", (Iter(x, i),), loop(j, by_hand))
     check(
-        make_blocks(loop(i, explicit), [by_hand]),
+        make_blocks(loop(i, explicit)),
         """
         for i in range(8):
             with block("outer", i):

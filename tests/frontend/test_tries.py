@@ -530,3 +530,22 @@ def test_an_element_that_is_sure_to_be_missing_fails_where_it_is_reached() -> No
         kernel = script_from_text(text)
         for n in (1, 3):
             assert kernel(A, A[:3], n) == kernel.py_func(A, A[:3], n)
+
+
+@hybrid.script
+def named_computation(a: Any, b: Any) -> None:
+    for i in range(len(a)):
+        try:
+            with hybrid.block("scaled"):
+                b[i] = a[i] * 2 if a[i] >= 0 else a[i + 99]
+            continue
+        except IndexError:
+            b[0] = i
+        finally:
+            b[1] += 1
+
+
+def test_a_block_in_a_try_sees_the_loops_around() -> None:
+    assert_agree(named_computation, [np.array([1, -2, 3, -4, 5]), np.zeros(6)])
+    s = named_computation.schedule(np.zeros(5), np.zeros(6))
+    assert 'with block("scaled", ' in s.show()

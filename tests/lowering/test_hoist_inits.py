@@ -45,8 +45,8 @@ def elsewhere(a: Array, c: Array) -> None:
 
 
 @hybrid.script
-def moving_end(a: Array, c: Array) -> None:
-    for i in range(int(c[0])):
+def read_end(a: Array, c: Array) -> None:
+    for i in range(int(a[0, 0])):
         if i == 0:
             c[0] = 1
         c[i] += 1
@@ -84,7 +84,7 @@ def test_inits_go_in_front_of_all_loops_that_they_are_first_in() -> None:
     ]
 
 
-@pytest.mark.parametrize("kernel", [later, elsewhere, moving_end, nothing, skips])
+@pytest.mark.parametrize("kernel", [later, elsewhere, read_end, nothing, skips])
 def test_other_steps_stay(kernel: Kernel[..., Any]) -> None:
     before, after = hoisted(kernel, hj.f32[4, 5], hj.f32[4])
     assert after is before

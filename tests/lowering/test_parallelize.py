@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hybridjit import Kernel, config, hybrid, threads
+from hybridjit import Kernel, config, hybrid, parse, threads
 from hybridjit.analysis.lower_blocks import lower_blocks
+from hybridjit.ir.hints import ON_THREADS
+from hybridjit.ir.stmt import For
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.parallelize import parallelize
 from tests.conftest import Golden
@@ -397,3 +400,12 @@ def test_arguments_that_share_memory_run_in_order() -> None:
     with eager(), threads(3):
         kernel(memory[:-1], memory[1:])
     assert (memory == expected).all()
+
+
+def test_a_loop_that_never_runs_is_not_cut_into_blocks() -> None:
+    func = parse("def f(a: float64[5]):\n    for i in range(0):\n        a[i] = 1.0\n")
+    loop = func.body
+    assert isinstance(loop, For)
+    wanted = replace(loop, annotations=((ON_THREADS, True),))
+    func = check_bounds(lower_blocks(replace(func, body=wanted, parallel=True)))
+    assert parallelize(func) is func

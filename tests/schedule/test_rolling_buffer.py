@@ -183,3 +183,14 @@ def test_what_comes_from_outside_is_needed_afterwards() -> None:
     s = Schedule(sliding.prim_func(integers(9)))
     with pytest.raises(ScheduleError, match="'b' is an output of the function"):
         s.rolling_buffer("b")
+
+
+def test_what_is_never_used_has_no_window() -> None:
+    func = hj.parse("""
+def f(a: float32[5]):
+    for i in range(5):
+        t = allocate((4,), "float32", "local")
+    a[0] = 1.0
+""")
+    with pytest.raises(ScheduleError, match="'t' is never used"):
+        Schedule(func).rolling_buffer("t")

@@ -57,7 +57,7 @@ class Marks:
 
     def put_back(self, body: Stmt, known: Known) -> Stmt:
         """`body`, made of `self.body`, with blocks: the old ones around what is as it was."""
-        return make_blocks(_PutBack(self.origins, known.array_loops).rewrite(body), known=known)
+        return make_blocks(_PutBack(self.origins, known.array_loops).rewrite(body), known)
 
 
 def read_marks(func: PrimFunc) -> Marks:

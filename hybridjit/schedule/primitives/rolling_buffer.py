@@ -52,7 +52,10 @@ def _find_fold(func: PrimFunc, allocation: Allocate, axis: int | None) -> tuple[
         raise refuse(
             func, f"rolling_buffer: '{buffer.name}' has {buffer.ndim} axes, there is no axis {axis}"
         )
-    coverage = Coverage(infer_instances(func, scope), scope, buffer)
+    part = infer_instances(func, scope)
+    if not part.statements:
+        raise refuse(func, f"rolling_buffer: '{buffer.name}' is never used", [allocation])
+    coverage = Coverage(part, scope, buffer)
     if allocation.zero and not coverage.prove_read_after_write():
         raise refuse(
             func,
