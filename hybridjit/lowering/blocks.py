@@ -31,11 +31,12 @@ def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stm
 
     With `nest`, blocks go around a whole loop that it is in.
     """
-    trips = loop_extent(loop)
+    extent = simplify(loop.safe_extent)
+    trips = int(extent.value.real) if isinstance(extent, Const) else loop_extent(loop)
     is_along = nest is not None and _goes_along_rows(loop)
     least, few = (_COLUMNS, _FEW) if is_along else (_ROWS, _ROWS)
     if trips is not None:
-        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, few))))
+        size = -(-max(trips, 1) // min(_BLOCKS, max(trips // least, min(trips, few), 1)))
         if size > _ROWS:  # whole groups of rows
             # Rather fewer than more of them: smaller blocks are shared evenly. But of columns none
             # are left over: a block of few of them takes as long as one of many.
@@ -49,7 +50,7 @@ def make_blocks(loop: For, nest: For | None = None, *, multiple: int = 1) -> Stm
     even = Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), shortest)
     if multiple > 1:
         even = FloorDiv(even + (multiple - 1), Const(multiple)) * multiple
-    lets = [Let(count, simplify(loop.safe_extent)), Let(size, even)]
+    lets = [Let(count, extent), Let(size, even)]
     blocks = FloorDiv(count + size - 1, size)
     return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
 

@@ -209,7 +209,7 @@ class _Parallelize(StmtMutator):
 
 def is_candidate(loop: For) -> bool:
     """True for a plain loop that runs to its end, without effects that others see."""
-    if loop.kind is not LoopKind.SERIAL or loop.has_own_annotations or loop_extent(loop) == 0:
+    if loop.kind is not LoopKind.SERIAL or loop.has_own_annotations:
         return False
     if not isinstance(loop.step, Const):
         return False

@@ -13,6 +13,7 @@ from hybridjit import Kernel, config, hybrid, parse, threads
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.hints import ON_THREADS
 from hybridjit.ir.stmt import For
+from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.parallelize import parallelize
 from tests.conftest import Golden
@@ -402,10 +403,13 @@ def test_arguments_that_share_memory_run_in_order() -> None:
     assert (memory == expected).all()
 
 
-def test_a_loop_that_never_runs_is_not_cut_into_blocks() -> None:
-    func = parse("def f(a: float64[5]):\n    for i in range(0):\n        a[i] = 1.0\n")
+@pytest.mark.parametrize("extent", ["0", "n % 1", "1", "n % 1 + 3"])
+def test_loops_of_few_iterations_are_cut_into_blocks(extent: str) -> None:
+    func = parse(
+        f"def f(a: float64[5], n: int):\n    for i in range({extent}):\n        a[i] = 1.0\n"
+    )
     loop = func.body
     assert isinstance(loop, For)
     wanted = replace(loop, annotations=((ON_THREADS, True),))
     func = check_bounds(lower_blocks(replace(func, body=wanted, parallel=True)))
-    assert parallelize(func) is func
+    verify(parallelize(func), Stage.LOOPS)
