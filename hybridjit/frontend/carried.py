@@ -53,7 +53,7 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.dtype import INT64
+from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Load, Node
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
@@ -268,6 +268,10 @@ def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) ->
             return _lasting_list(build, value, carry)
         case Scalar():
             return _lasting_number(build, value, web, (), carry)
+        case Variable(type=ScalarType() as type, buffer=Buffer() as buffer):
+            if _is_from_before(value, carry):
+                return value
+            return _lasting_number(build, Scalar(Load(buffer), type), web, (), carry)
         case Items():
             first = carry.states[0][carry.webs.index(web)]
             if value_key(value) == value_key(first):
@@ -276,6 +280,12 @@ def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) ->
             return _lasting_items(build, value, first, web, (), carry)
         case _:
             return value
+
+
+def _is_from_before(variable: Variable, carry: Carry) -> bool:
+    """Whether a variable lives outside of the loop, and not in a loop or a branch of this round."""
+    known = (value_key(value) for state in carry.states for value in state)
+    return value_key(variable) in known
 
 
 def _check_place(build: Builder, value: Array | View, web: Web, carry: Carry) -> None:

@@ -320,6 +320,33 @@ def a_static_branch_around_a_branch(a: Values, n: int) -> Values:
 
 
 @program
+def a_number_from_a_loop_inside(a: Values, n: int) -> Values:
+    t = a + 1
+    total = n * 0.5
+    for _ in range(3):
+        for k in range(2):
+            total += np.sum(t)
+            t = a[0] * (k + 2)
+            for _ in range(2):
+                t = t + 1
+    return np.sum(t) + total
+
+
+@program
+def a_number_from_a_branch_inside(a: Values, n: int) -> Values:
+    t = a + 1
+    total = n * 0.5
+    for k in range(3):
+        total += np.sum(t)
+        if k + n > 3:
+            t = 3.0
+        else:
+            t = a[0]
+            total += 1
+    return np.sum(t) + total
+
+
+@program
 def strings(a: Values, n: int) -> None:
     word = "first"
     for t in range(n):
