@@ -25,6 +25,7 @@ CAMPAIGNS = {
     "operators": "tests.operators.campaign",
     "ufuncs": "tests.ufuncs.campaign",
     "bounds": "tests.torture.campaign",
+    "shared": "tests.programs.shared_memory",
     "brought": "tests.brought.campaign",
 }
 _say = partial(print, flush=True)

@@ -20,6 +20,7 @@ SLICES = {
     "graphs": 6,
     "ufuncs": 20,
     "bounds": 10,
+    "shared": 10,
     "brought": 20,
     "operators": 6,
 }

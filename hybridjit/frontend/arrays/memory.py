@@ -322,9 +322,7 @@ def _may_meet(
     build: Builder, load: Load, buffer: Buffer, place: tuple[Expr, ...], iterations: Iterations
 ) -> bool:
     if load.buffer is not buffer:
-        return build.unit.shares_memory and not (
-            load.buffer.is_register or buffer.is_register or not load.buffer.ndim
-        )
+        return build.unit.shares_memory and not (load.buffer.is_register or buffer.is_register)
     return Order.AFTER in iterations.meet(load.indices, place)
 
 
