@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
+import hybridjit as hj
 from hybridjit import hybrid
 
 np: Any = numpy
@@ -88,3 +89,22 @@ def test_program(function: Callable[..., Any], part: Callable[[Array], Array]) -
         kernel.interpret(interpreted, part(interpreted))
         np.testing.assert_array_equal(native, expected)
         np.testing.assert_array_equal(interpreted, expected)
+
+
+@hybrid.script
+def exchanged(a: Array, b: Array, d: Array) -> Array:
+    """After the loop `a` and `d` are copies, which do not see what is written to `b`."""
+    for _ in range(3):
+        if b[0] % 2 == 0:
+            a, d = d, a
+    b[...] -= 1
+    return a + d * 2
+
+
+def test_copies_of_arrays_that_others_write_to_are_refused() -> None:
+    apart = [np.arange(6.0) + start for start in (0, 2, 5)]
+    expected = exchanged.py_func(*(array.copy() for array in apart))
+    np.testing.assert_array_equal(exchanged(*apart), expected)
+    memory = np.arange(12.0)
+    with pytest.raises(hj.ParseError, match=r"'b' shares memory with other arguments, and '.' may"):
+        exchanged(memory[:6], memory[2:8], memory[5:11])

@@ -111,6 +111,11 @@ def check_writable(build: Builder, buffer: Buffer, node: ast.AST) -> None:
     if buffer in build.unit.standins:
         why, help = build.unit.standins[buffer]
         raise build.refuse(why, node, help=help)
+    if build.unit.shares_memory and build.unit.standins and buffer not in build.unit.made:
+        why, help = next(iter(build.unit.standins.values()))
+        raise build.refuse(
+            f"'{buffer.name}' shares memory with other arguments, and {why}", node, help=help
+        )
     if any(constant.buffer is buffer for constant in build.unit.constants):
         raise build.mismatch(
             f"'{buffer.name}' comes from outside the script and cannot be written to",
