@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from hybridjit.lowering.entry import lower
     from hybridjit.processor import host_target
     from hybridjit.runtime.modules.loaded_module import load_module
-    from hybridjit.runtime.modules.module import Module, build
+    from hybridjit.runtime.modules.module import Module
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.schedule.trace import Trace
+    from hybridjit.tuning.builds import build
     from hybridjit.tuning.entry import tune
 else:
     # Loaded when they are used.
@@ -57,7 +58,7 @@ else:
             "stdlib": "hybridjit.stdlib",
             "te": "hybridjit.te",
             "tir": "hybridjit.tir",
-            "build": "hybridjit.runtime.modules.module:build",
+            "build": "hybridjit.tuning.builds:build",
             "host_target": "hybridjit.processor:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
             "load_module": "hybridjit.runtime.modules.loaded_module:load_module",

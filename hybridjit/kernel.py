@@ -232,9 +232,10 @@ class Kernel(NativeCallable, Generic[P, R]):
         `budget` is how long to search ("60s", "5m", or seconds), `trials=` how many candidates to
         try (a minute if neither is given), `space=` a function of a Schedule that samples
         (`s.sample_categorical([4, 8])`), without which the compiler's own decisions are searched;
-        `executor=` any of concurrent.futures, `seed=`, `search=` "evolution", "random" or "grid",
-        `cold=` whether caches are emptied before each run. With `hj.tune.use(path)` what is found
-        is kept.
+        `executor=` any of concurrent.futures, a pair of them, one to compile and one to measure, or
+        a `distributed.Client`: workers with the resource "measure" measure, the others compile;
+        `seed=`, `search=` "evolution", "random" or "grid", `cold=` whether caches are emptied
+        before each run. With `hj.tune.use(path)` what is found is kept.
         """
         chosen = tuning.read_settings(budget=budget, **settings)
         found = tuning.tune_kernel(self, args, chosen)

@@ -25,7 +25,9 @@ from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+from hybridjit.runtime.cache import carried_code
 from hybridjit.runtime.cache.disk_cache import active_store
+from hybridjit.runtime.cache.entry import Entry
 from hybridjit.runtime.cache.serialization import decode_sites, encode_sites
 from hybridjit.runtime.cache.versions import is_unchanged
 from hybridjit.runtime.failures import make_exception
@@ -77,10 +79,11 @@ class Code:
 
 
 def find_code(key: bytes, root: Span | None) -> Code | None:
-    """The code from an earlier process, of the script at `root`."""
-    entry = active_store().load(key)
+    """The code from another process, of the script at `root`."""
+    entry = carried_code.find(key) or active_store().load(key)
     if entry is None:
         return None
+    carried_code.note(key, entry)
     sites = decode_sites(entry.meta["sites"], root)
     names = ("set_outputs", "direct_outputs", "known")
     are_set, are_direct, known = (tuple(entry.meta[name]) for name in names)
@@ -88,7 +91,7 @@ def find_code(key: bytes, root: Span | None) -> Code | None:
 
 
 def keep_code(key: bytes, code: Code, root: Span | None) -> None:
-    """Keep code for later processes, unless it calls something in this one."""
+    """Keep code for other processes, unless it calls something in this one."""
     if code.is_kept and is_unchanged():
         meta = {
             "sites": encode_sites(code.sites, root),
@@ -97,6 +100,7 @@ def keep_code(key: bytes, code: Code, root: Span | None) -> None:
             "known": code.known,
         }
         active_store().save(key, meta, code.image)
+        carried_code.note(key, Entry(meta, code.image))
 
 
 @record(eq=False)

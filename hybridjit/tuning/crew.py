@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures import TimeoutError as Overdue
 from typing import Any, TypeVar
 
+from hybridjit.runtime.cache.carried_code import Codes
 from hybridjit.tuning.budget import Clock
+from hybridjit.tuning.executors import Executors
+from hybridjit.tuning.jobs import Job, Measurement, compile_code, measure
 from hybridjit.tuning.workers import LateError, Workers
 
 T = TypeVar("T")
@@ -25,26 +29,61 @@ def outcome(future: Future[T], timeout: float | None = None) -> T:
         raise BrokenExecutor("its jobs were cancelled") from None
 
 
-class Crew:
-    """An executor that is not waited for longer than agreed."""
+def _copy_outcome(done: Future[T], found: Future[T]) -> None:
+    try:
+        found.set_result(outcome(done))
+    except BaseException as error:
+        found.set_exception(error)
 
-    def __init__(self, executor: Executor, clock: Clock) -> None:
-        self._executor = executor
+
+class Crew:
+    """Executors that are not waited for longer than agreed."""
+
+    def __init__(self, executors: Executors, clock: Clock) -> None:
+        self.hands = executors.hands
+        self._executor = executors.measurers
+        self._compilers = executors.compilers
         self._clock = clock
         self._dismissed: list[Future[Any]] = []
         self._has_worked = False
 
-    @property
-    def hands(self) -> int:
-        """How many jobs it does at once."""
-        executor = self._executor
-        hands: int = getattr(executor, "_max_workers", 0) or len(getattr(executor, "_threads", ()))
-        return max(hands, 1)
-
     def submit(self, fn: Callable[..., T], *args: Any) -> Future[T]:
-        """Have a job done."""
+        """Have a job done where times are taken."""
+        return self._submit(self._executor, fn, *args)
+
+    def submit_aside(self, fn: Callable[..., T], *args: Any) -> Future[T]:
+        """Have a job done that takes no times."""
+        return self._submit(self._compilers or self._executor, fn, *args)
+
+    def measure(self, job: Job) -> Future[Measurement]:
+        """Have a candidate compiled, and then measured: by others, if there are some for it."""
+        if self._compilers is None:
+            return self.submit(measure, job)
+        found: Future[Measurement] = Future()
+        compiling = self._submit(self._compilers, compile_code, job)
+        compiling.add_done_callback(lambda done: self._hand_over(done, job, found))
+        return found
+
+    def _hand_over(
+        self, done: Future[Codes | Measurement], job: Job, found: Future[Measurement]
+    ) -> None:
+        """Send what was compiled to those who measure; it may have failed already."""
+        if not found.set_running_or_notify_cancel():
+            return
         try:
-            return self._executor.submit(fn, *args)
+            code = outcome(done)
+            if isinstance(code, Measurement):
+                found.set_result(code)
+                return
+            measuring = self.submit(measure, dataclasses.replace(job, code=code))
+        except BaseException as error:
+            found.set_exception(error)
+            return
+        measuring.add_done_callback(lambda end: _copy_outcome(end, found))
+
+    def _submit(self, executor: Executor, fn: Callable[..., T], *args: Any) -> Future[T]:
+        try:
+            return executor.submit(fn, *args)
         except RuntimeError as error:  # it is closed, or broken
             if not self._has_worked:
                 raise

@@ -6,7 +6,6 @@ import inspect
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import fields, replace
 from typing import Any, Protocol, cast, get_args
 
@@ -25,6 +24,7 @@ from hybridjit.target import Caches
 from hybridjit.tuning.budget import read_budget
 from hybridjit.tuning.budgets import require
 from hybridjit.tuning.database import Database, Winner
+from hybridjit.tuning.executors import is_executor
 from hybridjit.tuning.identity import identify, shapes_of
 from hybridjit.tuning.knobs import Knobs, TemplateSpace
 from hybridjit.tuning.picks import Picks, likeliest
@@ -58,7 +58,7 @@ class Settings:
     budget: str | float | None = None
     trials: int | None = None
     space: Steps | None = None
-    executor: Executor | None = None
+    executor: Any = None
     seed: int = 0
     search: Strategy = "evolution"
     cold: bool = False
@@ -98,8 +98,9 @@ def _check_settings(settings: Settings) -> None:
     is_strategy = settings.search in get_args(Strategy)
     _demand(is_strategy, "search", settings.search, f"one of {strategies}")
     _demand(space is None or callable(space), "space", space, "a function of a Schedule")
-    is_executor = executor is None or hasattr(executor, "submit")
-    _demand(is_executor, "executor", executor, "one of concurrent.futures")
+    is_good = executor is None or is_executor(executor)
+    needed = "one of concurrent.futures, a pair of them, or a client of a cluster"
+    _demand(is_good, "executor", executor, needed)
     _demand(type(settings.cold) is bool, "cold", settings.cold, "True or False")
 
 

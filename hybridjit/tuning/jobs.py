@@ -10,11 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any, Literal
 
 from hybridjit import config
 from hybridjit.errors import HybridError, InternalError, ScheduleError
 from hybridjit.record import record
+from hybridjit.runtime.cache.carried_code import Codes, handed
+from hybridjit.runtime.cache.entry import Entry
 from hybridjit.tuning.patience import GivenUpError
 from hybridjit.tuning.programs import Run
 from hybridjit.tuning.tasks import Reference, Task
@@ -71,6 +74,8 @@ class Job:
     usual: float | None = None
     longest: float = _UNLIMITED
     until: float = _UNLIMITED
+    # What somebody else has compiled for it.
+    code: Codes = field(default_factory=dict[bytes, Entry])
 
 
 _workshops: dict[bytes, Workshop] = {}
@@ -112,11 +117,25 @@ def refer(task: Task, until: float = _UNLIMITED) -> Reference | None:
             return None
 
 
+def compile_code(job: Job) -> Codes | Measurement:
+    """The code of a candidate and of its rival, for others to measure; or why there is none."""
+    if time.time() > job.until:
+        return _late()
+    with _as_it_is(job.task):
+        shop = _workshop(job.task)
+        try:
+            return {**shop.code_of(job.rival), **shop.code_of(job.recipe)}
+        except ScheduleError as error:
+            return Measurement("refused", str(error))
+        except (HybridError, InternalError) as error:
+            return Measurement("failed", str(error))
+
+
 def measure(job: Job) -> Measurement:
     """Compile a candidate, compare its results with the plain program's, and race it."""
     if time.time() > job.until:
         return _late()
-    with _as_it_is(job.task):
+    with _as_it_is(job.task), handed(job.code):
         shop = _workshop(job.task)
         start = time.perf_counter()
         try:

@@ -19,7 +19,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import nullcontext
 from typing import Any
 
@@ -28,7 +28,8 @@ from hybridjit.record import record
 from hybridjit.tuning.budget import Clock, Timetable
 from hybridjit.tuning.crew import Crew, outcome
 from hybridjit.tuning.database import Database, Identity
-from hybridjit.tuning.jobs import Job, Measurement, measure, refer, unpack, verify
+from hybridjit.tuning.executors import Executors, executors_of
+from hybridjit.tuning.jobs import Job, Measurement, refer, unpack, verify
 from hybridjit.tuning.memory import Memory
 from hybridjit.tuning.progress import Progress
 from hybridjit.tuning.rates import Work
@@ -76,7 +77,7 @@ class Session:
         search: Search,
         limits: Limits,
         *,
-        executor: Executor | None = None,
+        executor: Any = None,
         database: Database | None = None,
         identity: Identity | None = None,
         work: Work | None = None,
@@ -105,12 +106,12 @@ class Session:
         progress = Progress(name, self._times)
         try:
             with self._executor_to_use() as executor:
-                return self._run(executor, progress)
+                return self._run(executors_of(executor), progress)
         finally:
             progress.end()
 
-    def _run(self, executor: Executor, progress: Progress) -> Tuned:
-        crew = Crew(executor, self._clock)
+    def _run(self, executors: Executors, progress: Progress) -> Tuned:
+        crew = Crew(executors, self._clock)
         try:
             progress.tell("the program as it is")
             stopped = self._refer(crew) or self._explore(crew, progress)
@@ -125,7 +126,7 @@ class Session:
             return self._finish(crew, stopped)
         except BrokenExecutor:
             with Workers(1) as own:
-                return self._finish(Crew(own, self._clock), stopped)
+                return self._finish(Crew(executors_of(own), self._clock), stopped)
 
     def _executor_to_use(self) -> Any:
         if self._executor is not None:
@@ -168,7 +169,7 @@ class Session:
                 # One more than there are hands, so that none of them has to wait.
                 while len(waiting) <= crew.hands and (made := next(proposals, None)) is not None:
                     rival = self._standings.best
-                    waiting[crew.submit(measure, self._job(made.recipe, rival))] = made, rival
+                    waiting[crew.measure(self._job(made.recipe, rival))] = made, rival
                 if not waiting:
                     return self._why_nothing_is_left()
                 jobs: list[Future[Any]] = [*waiting, *self._checks]
@@ -256,7 +257,7 @@ class Session:
     def _submit_check(self, crew: Crew, recipe: Any) -> Future[str | None]:
         usual = self._standings.plain.seconds
         job = Job(self._task, recipe, usual=usual, until=self._times.end)
-        return crew.submit(verify, job)
+        return crew.submit_aside(verify, job)
 
     def _note_checks(self) -> None:
         for future in [future for future in self._checks if future.done()]:
@@ -322,7 +323,7 @@ class Session:
         for scored in self._standings.finalists():
             plain = self._standings.plain.seconds
             job = Job(self._task, scored.recipe, None, LAST_RACE, plain, until=until)
-            future = crew.submit(measure, job)
+            future = crew.measure(job)
             try:
                 crew.result(future, until)
             except LateError:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hybridjit.errors import ArgumentError
 from hybridjit.kept_property import kept_property
 from hybridjit.record import record
+from hybridjit.runtime.cache.carried_code import Codes, collected
 from hybridjit.scalars.contents import arrays_in, fresh_copies
 from hybridjit.schedule.verification import AWKWARD, Same, Version, outcome_of, verify_kernels
 from hybridjit.tuning.machine import alone
@@ -40,6 +41,14 @@ class Trial:
     seconds: float | None
 
 
+@record(eq=False)
+class _Made:
+    """What runs a candidate, and the code that was compiled for it."""
+
+    run: Run
+    code: Codes
+
+
 class Workshop:
     """What one process knows of a task."""
 
@@ -48,20 +57,29 @@ class Workshop:
         self._args: list[Any] = pickle.loads(task.arguments)
         self._task = task
         self._same = Same(loose=task.loose, ordered=True)
-        self._made: dict[bytes, Run] = {}
+        self._made: dict[bytes, _Made] = {}
         self._reference: Reference | None = None
 
     def make(self, recipe: Any) -> Run:
         """What runs the program as `recipe` says, compiled."""
+        return self._make(recipe).run
+
+    def code_of(self, recipe: Any) -> Codes:
+        """What was compiled to run the program as `recipe` says."""
+        return self._make(recipe).code
+
+    def _make(self, recipe: Any) -> _Made:
         key = pickle.dumps(recipe)
-        run = self._made.pop(key, None)
-        if run is None:
+        made = self._made.pop(key, None)
+        if made is None:
             run = self._program.make(recipe)
-            compile_ahead(run, self._args)
-        self._made[key] = run
+            with collected() as code:
+                compile_ahead(run, self._args)
+            made = _Made(run, code)
+        self._made[key] = made
         if len(self._made) > _MOST_MADE:
             del self._made[next(iter(self._made))]  # the one that was not asked for the longest
-        return run
+        return made
 
     # the first run
 

@@ -96,3 +96,47 @@ def _run(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         check=False,
     )
+
+
+KINDS = """
+    import sys
+    import numpy as np
+    from distributed import Client, SpecCluster, Scheduler, Nanny
+    from tests.tuning.kernels import CASES
+
+    def count_builds():
+        from hybridjit.runtime import compiler
+        build, compiler.builds = compiler.build, 0
+        def counted(*args, **kwargs):
+            compiler.builds += 1
+            return build(*args, **kwargs)
+        compiler.build = counted
+
+    def builds():
+        from hybridjit.runtime import compiler
+        return compiler.builds
+
+    if __name__ == "__main__":
+        kernel, args = CASES["loops"]
+        options = dict(nthreads=1, dashboard_address=None)
+        workers = {
+            name: {"cls": Nanny, "options": {**options, "name": name, "resources": resources}}
+            for name, resources in {"quiet": {"measure": 1}, "a": {}, "b": {}}.items()
+        }
+        scheduler = {"cls": Scheduler, "options": {"dashboard_address": None}}
+        with SpecCluster(workers, scheduler) as cluster, Client(cluster) as client:
+            client.wait_for_workers(3, timeout=60)
+            workers = client.scheduler_info()["workers"]
+            names = {address: worker["id"] for address, worker in workers.items()}
+            client.run(count_builds)
+            fast = kernel.tune(*args, trials=6, executor=client)
+            made = {names[address]: count for address, count in client.run(builds).items()}
+        np.testing.assert_array_equal(fast(*args), kernel(*args))
+        # The plain program is compiled where it is run first.
+        print(fast.tuned.counts["measured"], made["quiet"], made["a"] + made["b"] >= 6)
+"""
+
+
+def test_workers_of_one_kind_measure_and_others_compile(tmp_path: Path) -> None:
+    done = _run(tmp_path, KINDS)
+    assert done.stdout == "6 1 True\n", done.stderr

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import hybrid
+from hybridjit import config, hybrid
+from hybridjit.runtime import compiler
 from hybridjit.tuning import jobs, workshop
-from hybridjit.tuning.jobs import Job, measure, refer, verify
+from hybridjit.tuning.jobs import Job, Measurement, compile_code, measure, refer, verify
 from hybridjit.tuning.programs import Script
 from hybridjit.tuning.tasks import Task
 from hybridjit.tuning.workshop import Workshop
@@ -152,3 +153,41 @@ def test_what_is_recalled_is_what_a_run_gives() -> None:
     assert found is not None
     recipe = shifted.schedule(x).trace.to_json()
     assert verify(Job(replace(task, reference=found.packed), recipe)) is None
+
+
+def test_what_others_have_compiled_is_only_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs.clear()
+    args = [np.arange(40.0)]
+    task = Task(pickle.dumps(Script(negated)), pickle.dumps(args))
+    schedule = negated.schedule(*args)
+    schedule.split("i", factor=8)
+    recipe = schedule.trace.to_json()
+    with config.scope(cache_enabled=False):
+        code = compile_code(Job(task, recipe))
+        assert isinstance(code, dict)
+        assert len(code) == 2  # that of the rival, too
+        jobs.clear()  # as in another process
+        monkeypatch.setattr(compiler, "build", None)
+        found = measure(Job(task, recipe, code=pickle.loads(pickle.dumps(code))))
+        assert found.status == "measured", found.message
+        jobs.clear()
+        with pytest.raises(TypeError, match="not callable"):
+            measure(Job(task, recipe))
+
+
+@hybrid.script
+def negated(a: Any) -> Any:
+    b = np.empty_like(a)
+    for i in range(a.shape[0]):
+        b[i] = -a[i]
+    return b
+
+
+def test_what_cannot_be_compiled_is_refused_by_those_who_compile(task: Task) -> None:
+    refused = Task(pickle.dumps(Script(negated)), pickle.dumps([np.arange(4.0)]))
+    found = compile_code(Job(refused, "nonsense"))
+    assert isinstance(found, Measurement)
+    assert found.status in ("refused", "failed")
+    late = compile_code(Job(refused, None, until=0.0))
+    assert isinstance(late, Measurement)
+    assert late.status == "late"

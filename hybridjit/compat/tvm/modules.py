@@ -13,7 +13,7 @@ from hybridjit.lowering.entry import lower as _lower
 from hybridjit.runtime.dispatch.objects import native_calls
 from hybridjit.runtime.modules.loaded_module import load_module as _load_module
 from hybridjit.runtime.modules.module import Module as _Module
-from hybridjit.runtime.modules.module import build as _build
+from hybridjit.tuning.builds import build as _build
 
 
 @native_calls

@@ -202,32 +202,13 @@ def _time(function: Callable[..., Any], args: Sequence[Any], number: int) -> flo
     return (time.perf_counter() - start) / number
 
 
-@api_edge
-def build(
-    source: Any,
-    args: Sequence[Any] | None = None,
-    target: str | None = None,
-    *,
-    name: str | None = None,
-    passes: Sequence[Any] = (),
-) -> Module:
-    """A module with a schedule, with tensors or with a function of the IR, ready to be called.
+def build(source: Any, args: Sequence[Any] | None = None) -> Module:
+    """A module with a schedule, with tensors or with a function of the IR, as they are."""
+    return build_functions(as_functions(source, args, None))
 
-    `args` are the parameters of a schedule of tensors, in order. A dict gives several functions
-    by name: `{"add": (s, [A, B, C])}`; so does a list of functions of the IR. The target is "llvm",
-    this processor. `passes` are functions from PrimFunc to PrimFunc that rewrite each of them. Code
-    is made when arguments with a new layout come for the first time, and kept on disk, as for
-    kernels.
 
-    >>> add = hj.build(s, [A, B, C], name="add")
-    """
-    if target not in (None, "llvm"):
-        raise ArgumentValueError(
-            f"there is no code for the target {target!r}",
-            help='code is for this processor: leave target out, or write "llvm"; '
-            "a name for the function is name=",
-        )
-    made = as_functions(source, args, name)
+def build_functions(made: Mapping[str, Scheduled], passes: Sequence[Any] = ()) -> Module:
+    """A module with these functions; `passes` rewrite each of them."""
     if not made:
         raise ArgumentValueError("a module needs at least one function")
     custom = read_passes(passes)
