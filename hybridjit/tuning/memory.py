@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.errors import TuneError
@@ -22,9 +23,13 @@ _MOST_REMADE = 64  # candidates of a template that are made again, the best ones
 class Memory:
     """A database for one program; without one, nothing is remembered."""
 
-    def __init__(self, database: Database | None, identity: Identity | None) -> None:
+    def __init__(
+        self, database: Database | None, identity: Identity | None, *, cold: bool = False
+    ) -> None:
         self._database = database if identity is not None else None
         self._identity = identity
+        # Times with cold caches say nothing about others; kernels take what won, however.
+        self._measured = _with_cold_caches(identity) if identity and cold else identity
         self._unkept: list[Row] = []
         self._is_stuck = False
 
@@ -37,12 +42,12 @@ class Memory:
 
     def teach(self, search: Search) -> Iterator[Scored]:
         """Tell a search what earlier ones measured; the candidates of this program among it."""
-        if self._database is None or self._identity is None:
+        if self._database is None or self._measured is None:
             return
-        for features, score in self._database.lessons(self._identity):
+        for features, score in self._database.lessons(self._measured):
             search.remember(features, score)
         remade = 0
-        rows = [row for row in self._database.rows(self._identity) if row.score is not None]
+        rows = [row for row in self._database.rows(self._measured) if row.score is not None]
         for row in sorted(rows, key=lambda row: row.score or 0.0):
             score = row.score or 0.0
             if row.status == "slow":
@@ -67,22 +72,22 @@ class Memory:
         """Keep what came of a candidate, at once: nobody knows what comes next. If that cannot be
         done, a while later: a search does not wait each time for others that lock the file.
         """
-        if self._database is None or self._identity is None:
+        if self._database is None or self._measured is None:
             return
         self._unkept.append(_row(candidate, features, found, score))
         if self._is_stuck and len(self._unkept) % _RETRY:
             return
         try:
-            self._keep(self._database, self._identity, _PATIENCE)
+            self._keep(self._database, self._measured, _PATIENCE)
         except TuneError:
             self._is_stuck = True
 
     def keep(self) -> None:
         """Write what is not written yet."""
-        if self._database is None or self._identity is None or not self._unkept:
+        if self._database is None or self._measured is None or not self._unkept:
             return
         try:
-            self._keep(self._database, self._identity, PATIENCE)
+            self._keep(self._database, self._measured, PATIENCE)
         except TuneError as error:
             self._forget(error)
 
@@ -110,6 +115,10 @@ class Memory:
     def _forget(self, error: TuneError) -> None:
         warnings.warn(f"the search goes on, but is not remembered: {error}", stacklevel=5)
         self._database = None
+
+
+def _with_cold_caches(identity: Identity) -> Identity:
+    return replace(identity, setting=f"{identity.setting} with cold caches")
 
 
 def _row(

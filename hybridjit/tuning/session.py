@@ -88,7 +88,7 @@ class Session:
         self._search = search
         self._limits = limits
         self._executor = executor
-        self._memory = Memory(database, identity)
+        self._memory = Memory(database, identity, cold=task.cold)
         self._work = work
         self._clock = clock
         self._times = Timetable(limits.seconds, clock)
@@ -149,7 +149,7 @@ class Session:
             self._standings.note(None, _failure(error), self._standings.plain, self._times.passed)
             return "the program as it is does not run"
         if found is None:
-            return f"{_TIME_IS_UP}: the program as it is takes longer"
+            return f"{_TIME_IS_UP}: to start and to run the program as it is takes longer"
         self._task = dataclasses.replace(self._task, reference=found.packed)
         self._standings.start(found.seconds)
         return None

@@ -159,7 +159,7 @@ def test_a_gain_is_found(name: str) -> None:
 def test_a_program_that_takes_longer_than_the_search_is_told_of() -> None:
     found = tune(Machine(Costs(100.0, 1.0, 2.0)))
     assert found.recipe is None
-    assert found.stopped == "the time is up: the program as it is takes longer"
+    assert found.stopped == "the time is up: to start and to run the program as it is takes longer"
 
 
 class Stuck(Machine):

@@ -350,3 +350,12 @@ def test_what_cannot_be_sent_is_told_of() -> None:
 
     with pytest.raises(hj.ArgumentError, match="'calls' cannot be sent to the processes"):
         calls.tune(np.ones(3), trials=1)
+
+
+def test_times_with_cold_caches_are_kept_apart(database: Path) -> None:
+    kernel, args = CASES["loops"]
+    kernel.tune(*args, trials=3, search="grid")
+    cold = kernel.tune(*args, trials=3, search="grid", cold=True).tuned
+    assert cold.counts["measured"] == 3  # none of them is taken for known
+    settings = {row["setting"] for row in json.loads(hj.tune.export())["measurements"]}
+    assert len(settings) == 2
