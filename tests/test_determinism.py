@@ -32,7 +32,7 @@ def printed(seed: str, step: int) -> str:
 
 
 def test_ir_text_does_not_depend_on_the_hash_seed(request: pytest.FixtureRequest) -> None:
-    step = 2 if request.config.getoption("--sample") else 1
+    step = 4 if request.config.getoption("--sample") else 1
     reference = printed("0", step)
-    assert reference.count("def ") > 100
+    assert reference.count("def ") > 60
     assert printed("4242", step) == reference

@@ -15,7 +15,7 @@ from tests.planted.trying import assert_noticed, needs_fork, notices
 BUGS = [pytest.param(bug, id=f"{area}: {bug}") for area, bugs in AREAS.items() for bug in bugs]
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("bug", BUGS)
 @needs_fork
 def test_bug_is_noticed(bug: Bug) -> None:

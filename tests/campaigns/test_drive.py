@@ -37,13 +37,13 @@ def driven(workers: int, **options: Any) -> Drawn:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("workers", [2, 1])
 def test_crashes_hangs_and_errors_are_finds(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drive, "PATIENCE", 2.0)
+    monkeypatch.setattr(drive, "PATIENCE", 1.0)
     drawn = driven(workers)
     assert drawn.counts["programs"] == COUNT
     found = sorted(failure.split("--first ")[1].split(":")[0] for failure in drawn.failures)
     assert found == ["11", "13", "23", "3", "7"]
     assert any("the process ended with -11" in failure for failure in drawn.failures)
-    assert any("no answer after 2 s" in failure for failure in drawn.failures)
+    assert any("no answer after 1 s" in failure for failure in drawn.failures)
 
 
 def test_a_number_can_be_repeated() -> None:

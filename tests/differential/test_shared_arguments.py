@@ -78,6 +78,7 @@ def element_by_element(a: Array, c: Array) -> None:
         a[i] = a[i] + np.sum(c)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("function", _PROGRAMS, ids=lambda function: function.__name__)
 def test_program(function: Callable[..., Any], part: Callable[[Array], Array]) -> None:

@@ -297,7 +297,7 @@ def test_process_ends_while_a_thread_is_in_a_loop() -> None:
 
 
 def test_many_threads_call_at_once(request: pytest.FixtureRequest) -> None:
-    calls = rounds(request, 60)
+    calls = rounds(request, 30)
 
     def work(number: int) -> None:
         chosen = random.Random(number)
@@ -310,7 +310,7 @@ def test_many_threads_call_at_once(request: pytest.FixtureRequest) -> None:
 
 
 def test_errors_stay_with_their_caller(request: pytest.FixtureRequest) -> None:
-    calls = rounds(request, 40)
+    calls = rounds(request, 20)
 
     def work(number: int) -> None:
         for i in range(calls):
@@ -364,7 +364,7 @@ def test_fork_while_loops_run(request: pytest.FixtureRequest) -> None:
     for thread in callers:
         thread.start()
     try:
-        for _ in range(rounds(request, 20)):
+        for _ in range(rounds(request, 8)):
             run_child(check_all)
     finally:
         done.set()

@@ -28,7 +28,7 @@ from tests.support.oracle import fresh
 AnyKernel = Kernel[..., Any]
 REPOSITORY = Path(__file__).parents[2]
 THREADS, CALLS = 16, 200
-FORKS = 25
+FORKS = 10
 DEADLINE_SECONDS = 300
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 

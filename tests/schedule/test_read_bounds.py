@@ -69,6 +69,7 @@ STEPS: dict[str, Steps] = {
 KERNELS = [end_in_an_array, both_ends_in_an_array, end_in_a_variable, end_of_the_inner_loop]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_loops_that_change_their_end(kernel: AnyKernel, steps: Steps) -> None:
@@ -123,6 +124,7 @@ ILLEGAL: dict[str, Steps] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("steps", ILLEGAL.values(), ids=ILLEGAL)
 def test_loops_in_loops_to_a_name(count: str, steps: Steps) -> None:
