@@ -15,7 +15,7 @@ SLICES = {
     "loops": 60,
     "programs": 40,
     "schedules": 8,
-    "scripts": 6,
+    "scripts": 10,
     "arrays": 20,
     "graphs": 6,
     "ufuncs": 20,

@@ -14,6 +14,9 @@ import numpy
 
 from hybridjit import Kernel, config
 from hybridjit.errors import DivisionByZero, ParseError, ScheduleError
+from hybridjit.ir.expr import Div
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.visit import walk
 from tests.arrays.generate import make_program
 from tests.arrays.program import defined
 from tests.campaigns.drawn import Drawn
@@ -68,13 +71,18 @@ def _check(kernel: AnyKernel, arguments: _Overlapping) -> bool:
         func = kernel.prim_func(*arguments.make())
     except (ParseError, ArithmeticError, LookupError, ValueError, TypeError):
         return False
-    if not is_exact(func) or not is_ordered(func):
+    if not is_exact(func) or not is_ordered(func) or _divides_complex(func):
         return False
     plain, found = (_run(way, kernel, arguments) for way in (run_plain, run_native))
     if isinstance(found.error, ParseError | ScheduleError | DivisionByZero):
         return False  # a whole array by zero is an error here, and a warning in NumPy
     assert_same_outcome(found, plain)
     return True
+
+
+def _divides_complex(func: PrimFunc) -> bool:
+    """Whether results may differ from NumPy's in their last bits."""
+    return any(isinstance(node, Div) and node.dtype.is_complex for node in walk(func.body))
 
 
 def _run(way: Callable[..., Any], kernel: AnyKernel, arguments: _Overlapping) -> Outcome:
