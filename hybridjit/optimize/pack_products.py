@@ -96,7 +96,7 @@ def _is_large(product: Product, target: Target) -> bool:
         return False
     if rows < MIN_ROWS or columns < MIN_SIDE:
         return False
-    if product.windows:
+    if product.windows or len(product.columns) > 1:
         return _count(product, [loop.var for loop in product.loops]) >= _MIN_TERMS
     size = _count_read_again(product) * product.result.dtype.bits // 8
     return size >= _FIRST_CACHES * target.caches.first

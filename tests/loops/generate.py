@@ -84,7 +84,8 @@ def _product(choices: Choices) -> LoopProgram:
     way = "captured" if choices.chance(80) else choices.pick(WAYS)
     layouts = tuple(choices.pick(LAYOUTS) for _ in arrays)
     text = _text(arrays, way, lines)
-    return LoopProgram(text, tuple(arrays), layouts, way, 3, {"product": 1})
+    order = sum(len(array.shape) - 1 for array in arrays[:2]) + 1  # rows, terms, columns
+    return LoopProgram(text, tuple(arrays), layouts, way, order, {"product": 1})
 
 
 def _text(arrays: Sequence[Array], way: str, lines: Lines) -> str:

@@ -4,10 +4,13 @@
         c[i, j] += 1.5 * a[i, k] * b[k, j]         not at all, inside, in a variable, or in a nest
 
 Rows may be scaled, or read other rows, before the terms of each come; factors may be transposed,
-windows, or parts of the result.
+windows, or parts of the result. Columns may be the pixels of images: two axes that lie as one in
+memory, or not quite.
 """
 
 from __future__ import annotations
+
+import re
 
 from tests.programs.maker import Lines, indent
 from tests.programs.scope import Array, Extent
@@ -15,6 +18,7 @@ from tests.support.choices import Choices
 
 TYPES = ("float64", "float32")
 PADS = (0, 0, 0, 1, 3)
+IMAGE_PADS = (0, 0, 0, 1)
 LEFT = ("a[{i}, {k}]", "a[{i}, {k}]", "1.5 * a[{i}, {k}]", "(a[{i}, {k}] + b[0, 0])")
 RIGHT = ("b[{k}, {j}]", "b[{k}, {j}]", "b[{k}, {j}]", "(b[{k}, {j}] - c[0, {j}])")
 ORDERS = ("ijk", "ikj", "kij", "jik", "jki", "kji")
@@ -34,13 +38,21 @@ def make_product(choices: Choices) -> tuple[Lines, list[Array]]:
     """The statements of a program, and its arrays."""
     rows, terms, columns = (Extent(choices.pick(PADS), "m") for _ in range(3))
     dtype = choices.pick(TYPES)
-    shapes = {"a": (rows, terms), "b": (terms, columns), "c": (rows, columns)}
+    shapes: dict[str, tuple[Extent, ...]] = {"a": (rows, terms)}
+    shapes |= {"b": (terms, columns), "c": (rows, columns)}
     if choices.chance(15):
         shapes["a"] = (terms, rows)
+    is_of_images = choices.chance(25)
+    if is_of_images:
+        widths = [Extent(choices.pick(IMAGE_PADS), "m") for _ in "bc"]
+        widths.sort(key=lambda width: width.pad, reverse=True)  # c is not wider
+        shapes["b"], shapes["c"] = (terms, columns, widths[0]), (rows, columns, widths[1])
     arrays = [Array(name, dtype, shape) for name, shape in shapes.items()]
     extents = {"i": "c.shape[0]", "j": "c.shape[1]", "k": "b.shape[0]"}
+    if is_of_images:
+        extents["l"] = "c.shape[2]"
     if choices.chance(15):  # a part of the result, or of the terms
-        name = choices.pick("ijk")
+        name = choices.pick(list(extents))
         extents[name] = f"max({extents[name]} - 2, 0)"
     heads = {name: f"for {name} in range({extent}):" for name, extent in extents.items()}
     left = choices.pick(LEFT) if shapes["a"][0] is rows else "a[{k}, {i}]"
@@ -49,7 +61,8 @@ def make_product(choices: Choices) -> tuple[Lines, list[Array]]:
         factors.reverse()
     term = " * ".join(factors)
     shape = choices.weighted({"plain": 3, "inside": 3, "variable": 2, "row": 4, "nest": 3})
-    return _lines(choices, shape, heads, term), arrays
+    lines = _lines(choices, shape, heads, term)
+    return _with_pixels(lines) if is_of_images else lines, arrays
 
 
 def _lines(choices: Choices, shape: str, heads: dict[str, str], term: str) -> Lines:
@@ -81,6 +94,16 @@ def _lines(choices: Choices, shape: str, heads: dict[str, str], term: str) -> Li
 
 
 def _loops(heads: dict[str, str], order: str, body: Lines) -> Lines:
+    """Loops around `body`; where there are images, two of them run over pixels."""
+    if "l" in heads and "j" in order:
+        order = order.replace("j", "jl")
     for name in reversed(order):
         body = [heads[name], *indent(body)]
     return body
+
+
+def _with_pixels(lines: Lines) -> Lines:
+    """Columns as pixels: `b[k, j]` is `b[k, j, l]`."""
+    text = "\n".join(lines)
+    text = text.replace(", j]", ", j, l]")
+    return re.sub(r"\b([bc]\[[i0], 0)\]", r"\1, 0]", text).split("\n")

@@ -20,7 +20,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir import hints
-from hybridjit.ir.expr import Expr, Load
+from hybridjit.ir.expr import Expr, FloorDiv, Load, Mod, Var
 from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import fresh_copy, walk_stmts
 from hybridjit.lowering import vectorize_inner
@@ -39,9 +39,11 @@ from hybridjit.schedule.arrays import (
 )
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
+from hybridjit.schedule.arrays.matrix_product import Product
 from hybridjit.schedule.primitives import array_fusion, array_products
 from hybridjit.schedule.schedule import Schedule
 from tests.optimize import test_merge_folds as folds
+from tests.optimize import test_pack_pixels as pixels
 from tests.optimize import test_pack_products as packed
 from tests.optimize import test_transpose_tiles as transposes
 from tests.planted.bugs import Bug, Check, always, first, replaced
@@ -209,6 +211,13 @@ def never_cleared(*_: Any, **__: Any) -> Stmt:
 
 def first_of_block(k: Expr, term: Sequence[Expr]) -> tuple[Expr, ...]:
     return (k, *term[1:])
+
+
+def in_short_rows(self: Product, number: Expr) -> dict[Var, Expr]:
+    """Pixels as if an image had as many columns as it has rows."""
+    size = self.extent(self.columns[0])
+    places = (FloorDiv(number, size), Mod(number, size)) if len(self.columns) == 2 else (number,)
+    return dict(zip(self.columns, places, strict=True))
 
 
 def windows_are_added() -> None:
@@ -405,6 +414,13 @@ BUGS = (
         [replaced(TiledProduct, "_fetch", always(None))],
         on_a_small_machine(
             packed.test_every_bit, packed.from_what_is_there, (23, 33, 31), "float64"
+        ),
+    ),
+    Bug(
+        "pixels are counted along the other axis",
+        [replaced(Product, "column", in_short_rows)],
+        on_a_small_machine(
+            pixels.test_every_bit, pixels.of_an_image, (17, 9, 11, 13), "float64", "C"
         ),
     ),
     Bug(

@@ -111,25 +111,48 @@ def _arranged(product: Product, kept: Sequence[Var]) -> Product | None:
 def _in_any_order(product: Product, kept: Sequence[Var]) -> Product | None:
     """The product with its axes told apart, wherever they are in the result.
 
-    Of several axes that only the right factor has, all but the last one are as those of a batch.
+    Of several axes that only the right factor has, those that lie as one are the columns; all
+    others are as those of a batch.
     """
     sides = [(product.left, product.right), (product.right, product.left)]
     found = [_told_apart(replace(product, left=a, right=b), kept) for a, b in sides]
     products = [each for each in found if each is not None]
     # Columns next to each other are stored at once; else, the fewer axes of a batch the better.
     last = kept[-1] if kept else None
-    return min(products, key=lambda it: (len(it.batch), it.columns[0] is not last), default=None)
+
+    def cost(it: Product) -> tuple[int, int, bool]:
+        return -len(it.columns), len(it.batch), it.columns[-1] is not last
+
+    return min(products, key=cost, default=None)
 
 
 def _told_apart(product: Product, kept: Sequence[Var]) -> Product | None:
     left, right = product.variables(product.left), product.variables(product.right)
     terms = {product.terms, *product.windows}
     rows = tuple(var for var in kept if var not in right)
-    columns = [var for var in kept if var not in left]
+    columns = tuple(var for var in kept if var not in left)
     if not rows or not columns or not terms <= (left & right) or not set(kept) <= left | right:
         return None
-    batch = tuple(var for var in kept if var not in (*rows, columns[-1]))
-    return replace(product, batch=batch, rows=rows, columns=(columns[-1],))
+    columns = columns[-2:] if _lie_as_one(product, columns[-2:]) else columns[-1:]
+    batch = tuple(var for var in kept if var not in (*rows, *columns))
+    return replace(product, batch=batch, rows=rows, columns=columns)
+
+
+def _lie_as_one(product: Product, columns: Sequence[Var]) -> bool:
+    """Whether two axes are next to each other in memory, in the result and the right factor: the
+    pixels of images in the product that a convolution with windows of one pixel is.
+    """
+    extents = [constant(loop.stop) for loop in product.loops]
+    if len(columns) != 2 or product.windows or product.lets or None in extents:
+        return False
+    size = product.known_extent(columns[1])
+    loads = [node for node in walk(product.right) if isinstance(node, Load)]
+    read = [load for load in loads if not set(columns).isdisjoint(walk(load))]
+    ends = [(product.result, product.store.indices), *((it.buffer, it.indices) for it in read)]
+    return all(
+        indices[-2:] == tuple(columns) and constant(buffer.shape[-1]) == size
+        for buffer, indices in ends
+    )
 
 
 def is_larger(sizes: Sequence[Expr], terms: int, rows: int) -> Expr:

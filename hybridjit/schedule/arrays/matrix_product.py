@@ -39,9 +39,9 @@ class Product:
     """`nest`: `loops` around `lets` and `store`, which adds `left * right` to an element.
 
     The variable of the `terms` is no index of the result; those are of three kinds: `batch` is in
-    both factors, `rows` in the left one, `columns` in the right one. Without columns, the right
-    factor is a vector. Further loops over terms, inside of that over `terms`, are `windows`. If
-    its terms are to be added `in_order`, each sum is.
+    both factors, `rows` in the left one, `columns` in the right one, two of them if they lie as one
+    in memory. Without columns, the right factor is a vector. Further loops over terms, inside of
+    that over `terms`, are `windows`. If its terms are to be added `in_order`, each sum is.
     """
 
     nest: For
@@ -118,11 +118,19 @@ class Product:
 
         The terms are those of the outermost loop over them.
         """
-        rows: Expr = ONE
-        for var in self.rows[-1:] if self.is_apart else self.rows:
-            rows = times(rows, self.extent(var))
-        columns = self.extent(self.columns[0]) if self.columns else ONE
-        return rows, self.extent(self.terms), columns
+        rows = self._count(self.rows[-1:] if self.is_apart else self.rows)
+        return rows, self.extent(self.terms), self._count(self.columns)
+
+    def _count(self, variables: Sequence[Var]) -> Expr:
+        count: Expr = ONE
+        for var in variables:
+            count = times(count, self.extent(var))
+        return count
+
+    def column(self, number: Expr) -> dict[Var, Expr]:
+        """Where a column is, of all that are numbered through."""
+        shape = [self.extent(var) for var in self.columns]
+        return dict(zip(self.columns, _unravel(number, shape), strict=True))
 
     def needed(self, value: Expr) -> list[Let]:
         """Those of the `lets` that a value is made of."""
@@ -191,7 +199,7 @@ def find_mirror(product: Product) -> Mirror | None:
 
     The rows of one factor are the columns of the other, as they are or as conjugates.
     """
-    if product.batch or len(product.rows) != 1 or not product.columns or product.lets:
+    if product.batch or len(product.rows) != 1 or len(product.columns) != 1 or product.lets:
         return None
     if product.windows:
         return None
@@ -218,7 +226,6 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
     shape = [product.extent(var) for var in product.rows]
     above = tuple(shape[:-1]) if product.is_apart else ()
     memory = TileMemory.of(code, tile, sizes, above, windows)
-    (column,) = product.columns
     loops: set[Var] = set()
     terms = (product.terms, *product.windows)
 
@@ -234,11 +241,13 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             return dict(zip(terms, at, strict=True))
 
         def element(i: Place, j: Expr) -> Load:
-            return Load(product.result, product.place({**row(i), column: j}), span=span)
+            return Load(product.result, product.place({**row(i), **product.column(j)}), span=span)
 
         factors = Factors(
             lambda i, k: product.factor(code, product.left, {**row(i), **term(k)}),
-            lambda k, j: product.factor(code, product.right, {**around, **term(k), column: j}),
+            lambda k, j: product.factor(
+                code, product.right, {**around, **term(k), **product.column(j)}
+            ),
             sizes,
             element,
             above,
