@@ -37,14 +37,20 @@ def prove_inside(func: PrimFunc, around: Scope, access: Access) -> bool:
 
     The quick proof, without isl: by the ranges of loops and the conditions around.
     """
-    facts = Facts.of(func)
-    for item in (*around, *access.scope):
-        enter(facts, item)
+    facts = facts_in(func, (*around, *access.scope))
     sizes = access.buffer.shape
     return all(
         facts.prove(And(Le(Const(0), index), Lt(index, size)))
         for index, size in zip(access.indices, sizes, strict=True)
     )
+
+
+def facts_in(func: PrimFunc, scope: Scope) -> Facts:
+    """What is known in a place, from the loops, names and conditions around it."""
+    facts = Facts.of(func)
+    for item in scope:
+        enter(facts, item)
+    return facts
 
 
 def accesses_to(

@@ -9,7 +9,8 @@ the first cache; convolutions, where there is enough to do.
 
 Sums of loops and of te are added in their order, each product rounded before it is, bit for bit the
 same, unless fastmath says otherwise. Smaller products run side by side as they stand
-(tile_sums.py), which compiles sooner. What becomes of them is in schedule/arrays/gemm.py.
+(tile_sums.py), which compiles sooner; where sizes are known at run time only, there is code for
+both. What becomes of them is in schedule/arrays/gemm.py.
 
 Relies on: arrays that share no memory.
 """
@@ -32,7 +33,12 @@ from hybridjit.optimize.products import MIN_SIDE
 from hybridjit.schedule.arrays.choose_tile import suit_product
 from hybridjit.schedule.arrays.matrix_product import Product
 from hybridjit.schedule.arrays.multiply_add import has_fma
-from hybridjit.schedule.primitives.array_products import GemmNumbers, find_in_block, gemm
+from hybridjit.schedule.primitives.array_products import (
+    GemmNumbers,
+    find_in_block,
+    find_version,
+    gemm,
+)
 from hybridjit.schedule.program import blocks_of, loops_around
 from hybridjit.target import Target
 
@@ -44,6 +50,7 @@ _FIRST_CACHES = 2
 # Terms of all sums of a convolution: 4 M run at 27 GFLOP/s instead of 24, 100 M at 30 instead of
 # 19, half a million are better off as they are.
 _MIN_TERMS = 1 << 21
+_LONG = 1 << 20  # how long a loop may be of which it is not known
 
 
 def pack_products(
@@ -55,14 +62,18 @@ def pack_products(
         if not _may_be_large(func, block, target, is_free):
             continue
         found = find_in_block(func, block.name, is_gemm=True)
+        least: dict[str, Any] = {}
+        if found is None:
+            least = _least(block, target)
+            found = find_version(func, block.name, GemmNumbers(**least))
         if found is None or (found.start is None and not found.product.in_order):
             continue
         product = found.product
-        if not _is_large(product, target):
+        if not least and not _is_large(product, target):
             continue
         tile = suit_product(product, target)
         numbers: dict[str, Any] = {"rows": tile.rows, "vectors": tile.vectors, "lanes": tile.lanes}
-        numbers |= {"depth": tile.depth, "fma": may_fuse}
+        numbers |= {"depth": tile.depth, "fma": may_fuse, **least}
         place = BlockOf(_stored(block), product.nest.var)
         if decisions.take("gemm", place, **numbers):
             func = gemm(func, block.name, GemmNumbers(**numbers))
@@ -83,10 +94,18 @@ def _may_be_large(
     work = block.body.buffer.dtype.bits // 8
     for loop in loops_around(func, block):
         extent = loop_extent(loop)
-        if extent is None or not is_free(loop.var):
+        if not is_free(loop.var):
             return False
-        work *= extent
+        work *= _LONG if extent is None else extent
     return work >= MIN_ROWS * _FIRST_CACHES * target.caches.first
+
+
+def _least(block: Block, target: Target) -> dict[str, int]:
+    """From where on a product is computed in tiles whose sizes are known at run time only: where a
+    square one is.
+    """
+    elements = _FIRST_CACHES * target.caches.first * 8 // _stored(block).dtype.bits
+    return {"least_terms": elements * math.isqrt(elements), "least_rows": MIN_ROWS}
 
 
 def _is_large(product: Product, target: Target) -> bool:

@@ -62,7 +62,8 @@ class ArraySteps(State):
         (fastmath "reassoc"), their terms are added one by one in that order, without `fma`: the
         result is the same bit for bit. A te.sum may have more loops over terms, as a convolution
         has over its windows: then all terms are added in one go, and the first factor is read
-        where it is.
+        where it is. Loops whose sizes are known at run time only are a product where all indices
+        turn out to be inside of their arrays; elsewhere they run as they are.
 
         >>> s.gemm("product", rows=6, vectors=2, lanes=8)
         """

@@ -79,9 +79,9 @@ def make_program(choices: Choices) -> LoopProgram:
 
 
 def _product(choices: Choices) -> LoopProgram:
-    """Sums of products: of known sizes mostly, as it takes to run them in packed tiles."""
+    """Sums of products: of known sizes, or those that the shapes of arrays have."""
     lines, arrays = make_product(choices)
-    way = "captured" if choices.chance(80) else choices.pick(WAYS)
+    way = choices.pick(("captured", "shapes", *WAYS))
     layouts = tuple(choices.pick(LAYOUTS) for _ in arrays)
     text = _text(arrays, way, lines)
     order = sum(len(array.shape) - 1 for array in arrays[:2]) + 1  # rows, terms, columns

@@ -54,6 +54,9 @@ def make_product(choices: Choices) -> tuple[Lines, list[Array]]:
     if choices.chance(15):  # a part of the result, or of the terms
         name = choices.pick(list(extents))
         extents[name] = f"max({extents[name]} - 2, 0)"
+    elif choices.chance(6):  # it leaves its arrays
+        name = choices.pick(list(extents))
+        extents[name] = f"{extents[name]} + 1"
     heads = {name: f"for {name} in range({extent}):" for name, extent in extents.items()}
     left = choices.pick(LEFT) if shapes["a"][0] is rows else "a[{k}, {i}]"
     factors = [text.format(i="i", j="j", k="k") for text in (left, choices.pick(RIGHT))]

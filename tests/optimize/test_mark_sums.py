@@ -161,7 +161,7 @@ def of_rows(n: int, a: Array) -> Array:
     for k in range(a.shape[0]):
         for i in range(n):
             for j in range(n):
-                c[i, j] += a[k, i] * a[k, j]
+                c[i, j] += a[k, i] - a[k, j]
     return c
 
 

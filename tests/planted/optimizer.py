@@ -36,6 +36,7 @@ from hybridjit.schedule.arrays import (
     squares,
     unroll_and_jam,
     vector_product,
+    version_product,
 )
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
@@ -46,6 +47,7 @@ from tests.optimize import test_merge_folds as folds
 from tests.optimize import test_pack_pixels as pixels
 from tests.optimize import test_pack_products as packed
 from tests.optimize import test_transpose_tiles as transposes
+from tests.optimize import test_version_products as versions
 from tests.planted.bugs import Bug, Check, always, first, replaced
 from tests.support.array_results import assert_agree
 from tests.support.optimized import for_vectors
@@ -415,6 +417,11 @@ BUGS = (
         on_a_small_machine(
             packed.test_every_bit, packed.from_what_is_there, (23, 33, 31), "float64"
         ),
+    ),
+    Bug(
+        "products of other sizes are not computed",
+        [replaced(version_product, "copy_beside", never_cleared)],
+        on_a_small_machine(versions.test_every_bit, packed.in_a_variable, "float64"),
     ),
     Bug(
         "pixels are counted along the other axis",

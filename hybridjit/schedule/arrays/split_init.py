@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hybridjit.analysis.accesses import find_accesses
-from hybridjit.analysis.inside import prove_inside
+from hybridjit.analysis.accesses import Scope, find_accesses, scope_of
+from hybridjit.analysis.inside import facts_in, prove_inside
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ARRAY,
@@ -80,11 +80,12 @@ def split_init(func: PrimFunc, block: Block) -> PrimFunc:
         return func
     if any(map(operation_may_fail, walk(found.store))):
         return func  # all terms are seen up to one that fails
-    if not _is_inside(func, found.loops, block, found.store):
+    around = scope_of(func.body, found.loops[0])
+    if not _is_inside(func, around, found.loops, block, found.store):
         return func
     found = _without_outer(found)
     loops, block = found.loops, replace(block, iters=found.iters, init=None, body=found.store)
-    if not all(map(_is_plain, loops)) or not _has_terms(loops, block):
+    if not all(map(_is_plain, loops)) or not _has_terms(func, around, loops, block):
         return func
     if not all(item.var in _indexed(found.store) for item in _spatial(block)):
         return func
@@ -126,7 +127,7 @@ def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
     store, init = block.body, block.init
     if not isinstance(store, Store) or not isinstance(init, Store):
         return None
-    loops = _loops_of(func, block)
+    loops = loops_of_block(func, block)
     is_perfect = all(
         loop.body is body for loop, body in zip(loops, _inside(loops, block), strict=True)
     )
@@ -137,7 +138,7 @@ def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
     """A sum in loops that are written out."""
     if not isinstance(block.body, Store) or block.init is not None:
         return None
-    loops = _loops_of(func, block)
+    loops = loops_of_block(func, block)
     inner = _inside(loops, block)
     bodies = [flat_stmts(loop.body) for loop in loops]
     around = [at for at, body in enumerate(bodies) if len(body) > 1]
@@ -169,13 +170,14 @@ def _with_others(func: PrimFunc, block: Block, loops: list[For], at: int) -> _Su
     places = {item.var: item.value for item in block.iters}
     term = FoldingSubstitute(places).rewrite(block.body)
     before = _nest(outer, seq(*others))
-    if not _is_apart(func, outer, lower_blocks(replace(func, body=before)).body, term):
+    around = scope_of(func.body, outer[0])
+    if not _is_apart(func, around, outer, lower_blocks(replace(func, body=before)).body, term):
         return None
     assert isinstance(before, For)
     return _Sum(loops, block.iters, None, block.body, before)
 
 
-def _is_apart(func: PrimFunc, outer: list[For], before: Stmt, term: Store) -> bool:
+def _is_apart(func: PrimFunc, around: Scope, outer: list[For], before: Stmt, term: Store) -> bool:
     """Whether the nest `before` may run before the terms of earlier iterations, too.
 
     It never fails; of the sums, it touches only those of its own iteration, which are found by the
@@ -189,7 +191,7 @@ def _is_apart(func: PrimFunc, outer: list[For], before: Stmt, term: Store) -> bo
     if {var for _, var in own} != {loop.var for loop in outer}:
         return False
     for access in find_accesses(before):
-        if not prove_inside(func, (), access):
+        if not prove_inside(func, around, access):
             return False
         if access.buffer is term.buffer:
             if any(access.indices[place] is not var for place, var in own):
@@ -257,7 +259,7 @@ def _inside(loops: list[For], block: Block) -> list[Stmt]:
     return stmts[: len(loops)]
 
 
-def _loops_of(func: PrimFunc, block: Block) -> list[For]:
+def loops_of_block(func: PrimFunc, block: Block) -> list[For]:
     """The loops that `block` runs over; none if others are among them."""
     path = loops_around(func, block)
     loops = path[len(path) - len(block.iters) :]
@@ -270,13 +272,14 @@ def _is_plain(loop: For) -> bool:
     return is_range and not loop.has_own_annotations
 
 
-def _has_terms(loops: list[For], block: Block) -> bool:
+def _has_terms(func: PrimFunc, around: Scope, loops: list[For], block: Block) -> bool:
     """True if there are terms to add: a sum of none leaves its element as it is."""
     kinds = {item.value: item.kind for item in block.iters}
     if any(kind not in (IterKind.SPATIAL, IterKind.REDUCE) for kind in kinds.values()):
         return False
     reduced = [loop for loop in loops if kinds[loop.var] is IterKind.REDUCE]
-    return bool(reduced) and all((constant(loop.stop) or 0) > 0 for loop in reduced)
+    facts = facts_in(func, around)
+    return bool(reduced) and all(facts.prove(Lt(ZERO, loop.stop)) for loop in reduced)
 
 
 def _starts_its_own(init: Store | None, store: Store) -> bool:
@@ -290,10 +293,11 @@ def _starts_its_own(init: Store | None, store: Store) -> bool:
     return is_same and isinstance(init.value, Const)
 
 
-def _is_inside(func: PrimFunc, loops: list[For], block: Block, store: Store) -> bool:
+def _is_inside(func: PrimFunc, around: Scope, loops: list[For], block: Block, store: Store) -> bool:
     places = {item.var: item.value for item in block.iters}
     body = FoldingSubstitute(places).rewrite(store)
-    return all(prove_inside(func, tuple(loops), access) for access in find_accesses(body))
+    scope = (*around, *loops)
+    return all(prove_inside(func, scope, access) for access in find_accesses(body))
 
 
 def _without_single(loops: list[For], block: Block) -> tuple[list[For], Block]:

@@ -29,9 +29,10 @@ from hybridjit.schedule.arrays.matrix_product import (
     make_gemm,
 )
 from hybridjit.schedule.arrays.plain import Plain
-from hybridjit.schedule.arrays.split_init import split_init
+from hybridjit.schedule.arrays.split_init import loops_of_block, split_init
 from hybridjit.schedule.arrays.tile import Tile
 from hybridjit.schedule.arrays.vector_product import add_to_all, sum_in_register
+from hybridjit.schedule.arrays.version_product import find_doubts, with_version
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.refusal import check_int, refuse
 
@@ -83,6 +84,23 @@ def find_in_block(func: PrimFunc, block_name: str, *, is_gemm: bool) -> Found | 
     return None if product is None else Found(plain, product, plain.list_with(product.nest))
 
 
+def find_version(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> Found | None:
+    """The product that a block computes where its sizes, which are known at run time, turn out to
+    be those of one, and large; everywhere else its loops stay as they are.
+    """
+    block = the_block(func, block_name)
+    nest = next(iter(loops_of_block(func, block)), None)
+    doubts = None if nest is None else find_doubts(func, block, nest)
+    if nest is None or doubts is None:
+        return None
+    sure = with_version(func, nest, doubts) if doubts else func
+    found = find_in_block(sure, block_name, is_gemm=True)
+    is_large = None if found is None else _large(found.product, numbers)
+    if is_large is None:
+        return found
+    return find_in_block(with_version(func, nest, [*doubts, is_large]), block_name, is_gemm=True)
+
+
 def _find_start(func: PrimFunc, found: Found, block_name: str, step: str) -> Stmt:
     """What sets the result of a product to zero, which is not needed any more."""
     start = found.start
@@ -129,7 +147,11 @@ class GemmNumbers:
 def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     """Multiply in packed tiles that are kept in registers: see schedule/arrays/gemm.py."""
     numbers.check()
-    found = _find(func, block_name, "gemm")
+    found = find_in_block(func, block_name, is_gemm=True)
+    version = None
+    if found is None or (found.product.in_order and _large(found.product, numbers) is not None):
+        version = find_version(func, block_name, numbers)
+    found = version or _find(func, block_name, "gemm")
     product, fusion = found.product, found.plain.fusion
     block = the_block(func, block_name)
     if not product.columns:
@@ -144,7 +166,7 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     mirror = find_mirror(product) if numbers.symmetric else None
     if numbers.symmetric and mirror is None:
         raise refuse(func, f"gemm: the product of '{block_name}' is not symmetric", [block])
-    is_large = _large(product, numbers)
+    is_large = None if version is not None else _large(product, numbers)
     if start is None and (mirror is not None or is_large is not None):
         help = "not if half of it is mirrored, or sizes are known at run time only"
         raise refuse(
