@@ -13,6 +13,8 @@ may be evaluated although nobody asked, statements in a branch are not.
                                                             chosen = 0.0
                                                         b[i] = chosen
 
+A size of the result that takes a while to find, as `4 ** k`, is found once, before everything else.
+
 Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0, n) wherever the
 statement around it is run.
 """
@@ -20,7 +22,7 @@ statement around it is run.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -40,23 +42,38 @@ from hybridjit.ir.expr import (
     ExternCall,
     Load,
     Lt,
+    Max,
+    Min,
+    Mul,
     Not,
     Or,
     Select,
+    Sub,
+    Var,
 )
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, If, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
 
 Access = TypeVar("Access", Load, Store)
+_QUICK = (Const, Var, Add, Sub, Mul, Min, Max)
 
 
 def check_bounds(func: PrimFunc) -> PrimFunc:
     """`func` with every index proved or checked."""
-    facts = Facts.of(func)
-    body = _CheckBounds(facts).rewrite(func.body)
+    checks = _CheckBounds(Facts.of(func), _slow_sizes(func))
+    body = checks.rewrite(func.body)
+    if checks.named:
+        body = seq(*(Let(var, size) for size, var in checks.named.items()), *flat_stmts(body))
     is_same = body is func.body and func.is_checked
     return func if is_same else dataclasses.replace(func, body=body, is_checked=True)
+
+
+def _slow_sizes(func: PrimFunc) -> dict[Expr, Var]:
+    """Names for sizes of outputs that are more than sums and products of what the caller gives."""
+    sizes = (size for output in func.outputs for size in output.shape)
+    slow = (size for size in sizes if not all(isinstance(node, _QUICK) for node in walk(size)))
+    return {size: Var("size") for size in slow}
 
 
 def check_all_bounds(func: PrimFunc) -> PrimFunc:
@@ -85,8 +102,10 @@ def _with_checks(access: Access) -> Access:
 
 
 class _CheckBounds(ScopedFacts):
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, slow_sizes: Mapping[Expr, Var]) -> None:
         super().__init__(facts)
+        self.slow_sizes = slow_sizes
+        self.named: dict[Expr, Var] = {}  # those of them that are used
         # What runs before the store around, None where that would not do.
         self.before: list[Stmt] | None = None
 
@@ -190,6 +209,9 @@ class _CheckBounds(ScopedFacts):
             return index
         if self._is_from_end(index, extent):
             return _from_end(index, extent)
+        if extent in self.slow_sizes:
+            self.named[extent] = self.slow_sizes[extent]
+            extent = self.slow_sizes[extent]
         return Bounded(index, extent, access.buffer.name, axis, span=access.span)
 
     def _is_from_end(self, index: Expr, extent: Expr) -> bool:

@@ -356,3 +356,21 @@ def test_a_choice_that_stayed_one_would_be_noticed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(handler, "rewrite_Select", proved_in_place)
     with pytest.raises(AssertionError, match="is_checked=False"):
         test_what_is_proved_is_inside_in_many_programs(make_program_of_choices)
+
+
+@hybrid.script
+def counts_of(codes: Any, k: int) -> Any:
+    counts: Any = np.zeros((4**k, k // 2 + 1), np.int64)
+    for code in codes:
+        counts[code, code % 3] += 1
+    return counts
+
+
+def test_a_size_that_takes_a_while_is_found_once() -> None:
+    text = counts_of.inspect("lowered", np.arange(9), 3)
+    assert "checked_index(code, size)" in text
+    assert "4 ** k" not in text.partition("for ")[2]
+    for codes in ([], [0, 3, 63, 1, -64, 3], [0, 64], [5]):
+        assert_all_ways_agree(counts_of, np.array(codes, int), 3)
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 1"):
+        counts_of(np.array([5]), 3)
