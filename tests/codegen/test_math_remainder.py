@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
+from hybridjit import hybrid
 from hybridjit.codegen.math import emit_clz, emit_integer_power, emit_popcount
 from hybridjit.ir.dtype import dtype_named
 from tests.codegen.math_reference import random_patterns
@@ -40,6 +41,26 @@ def test_remainders_are_numpys(name: str, dtype: str) -> None:
     np.testing.assert_array_equal(actual, expected)
     number = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(actual)[number], np.signbit(expected)[number])
+
+
+@hybrid.script
+def fractions(x: Any) -> Any:
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[i] % 1
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_remainder_of_one_is_numpys(dtype: str) -> None:
+    x = operands(dtype)[0]
+    with np.errstate(all="ignore"):
+        expected = np.remainder(x, x.dtype.type(1))
+    for actual in (fractions(x), fractions(x[:5])):
+        wanted = expected[: actual.size]
+        np.testing.assert_array_equal(actual, wanted)
+        number = ~np.isnan(wanted)
+        np.testing.assert_array_equal(np.signbit(actual)[number], np.signbit(wanted)[number])
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])

@@ -60,6 +60,11 @@ def emit_binary(b: Builder, op: type[Binary], x: Value, y: Value, dtype: DType) 
     return _INTEGER[op](b, x, y, dtype)
 
 
+def emit_fraction(b: Builder, x: Value, dtype: DType) -> Value:
+    """`x % 1.0` on floats."""
+    return math_library.emit_math(b, "fraction", dtype, [x])
+
+
 def emit_compare(b: Builder, op: type[Compare], x: Value, y: Value, dtype: DType) -> Value:
     """A comparison; IEEE on floats, so that only `!=` holds for a NaN."""
     symbol = _SYMBOLS[op]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit.arithmetic import emit_binary, emit_negate
+from hybridjit.codegen.emit.arithmetic import emit_binary, emit_fraction, emit_negate
 from hybridjit.codegen.emit.conversions import settled
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expression_facts import is_free, varies
@@ -56,6 +56,8 @@ def emit_operator(emitter: Emitter, expr: tir.Binary) -> Value:
         y = checked_divisor(emitter, y, expr)
     if isinstance(expr, tir.Pow):
         return _power(emitter, x, y, expr)
+    if isinstance(expr, tir.Mod) and dtype.is_float and expr.rhs == tir.const(1, dtype):
+        return emit_fraction(emitter.b, x, dtype)
     value = emit_binary(emitter.b, type(expr), x, y, dtype)
     return settled(emitter, value, expr, dtype) if isinstance(expr, tir.Compare) else value
 

@@ -55,6 +55,7 @@ BODIES: dict[str, Body] = {
     "fmod": remainder.fmod,
     "floor_mod": remainder.floor_mod,
     "floor_div": remainder.floor_div,
+    "fraction": remainder.fraction,
     "rsqrt": roots.rsqrt,
     "cbrt": roots.cbrt,
     "hypot": roots.hypot,

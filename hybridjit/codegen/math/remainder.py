@@ -116,6 +116,11 @@ def floor_mod(x: Real, y: Real) -> Real:
     return where(mod.is_nan(), mod, result)
 
 
+def fraction(x: Real) -> Real:
+    """x % 1.0: the difference is rounded once, as the sum in `floor_mod` is; NaN for infinite x."""
+    return x - x.intrinsic("floor")
+
+
 def floor_div(x: Real, y: Real) -> Real:
     """NumPy's floor_divide: (x - mod) / y, rounded to the nearest integer."""
     mod = fmod(x, y)
