@@ -107,7 +107,9 @@ class TiledProduct:
         rows, inner, width = self.factors.sizes
         depth = self._part(inner, k, self.tile.depth, "depth")
         packed = self._part(width, j, self.tile.panels * columns, "packed")
-        panels = tidy(FloorDiv(plus(packed, Const(columns - 1)), Const(columns)))
+        # Of whole panels it is plain that no column of theirs is beyond the last one.
+        beyond = 0 if self._is_whole(2, columns) else columns - 1
+        panels = tidy(FloorDiv(plus(packed, Const(beyond)), Const(columns)))
 
         def column_of(p: Expr) -> Expr:
             return plus(j, times(p, Const(columns)))
