@@ -15,22 +15,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hybridjit import config, errors, hybrid
-from hybridjit.errors import (
-    ArgumentError,
-    HybridError,
-    InternalError,
-    ParseError,
-    PassError,
-    ScheduleError,
-    TuneError,
-    TypeMismatch,
-)
-from hybridjit.kernel import Kernel
-from hybridjit.lazy import lazy_names
-from hybridjit.runtime.cache import disk_cache as cache
-from hybridjit.scalars.builtins import TYPES
-from hybridjit.script import intrinsic, script
+from hybridjit.lazy import lazy_names, no_collection
+
+with no_collection():
+    from hybridjit import config, errors, hybrid
+    from hybridjit.errors import (
+        ArgumentError,
+        HybridError,
+        InternalError,
+        ParseError,
+        PassError,
+        ScheduleError,
+        TuneError,
+        TypeMismatch,
+    )
+    from hybridjit.kernel import Kernel
+    from hybridjit.runtime.cache import disk_cache as cache
+    from hybridjit.scalars.builtins import TYPES
+    from hybridjit.script import intrinsic, script
 
 if TYPE_CHECKING:
     from hybridjit import stdlib, te, tir

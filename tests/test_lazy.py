@@ -56,6 +56,41 @@ print([name for name in {COMPILER!r} if name in sys.modules])
     assert run(program, tmp_path) == "[]\n"
 
 
+def test_nothing_is_collected_while_modules_are_loaded(tmp_path: Path) -> None:
+    """Neither then nor as soon as they are there: the next collection is one of a few objects.
+
+    Before there is `lazy`, the collector may find some work.
+    """
+    program = """
+import numpy as np
+import gc
+seen = []
+gc.callbacks.append(lambda phase, info: seen.append(phase))
+import hybridjit
+from hybridjit import PrimFunc
+assert gc.isenabled()
+print(len(seen) <= 2, len(gc.get_objects(0)) < 1000, gc.get_freeze_count())
+"""
+    assert run(program, tmp_path) == "True True 0\n"
+
+
+def test_who_froze_objects_keeps_them_frozen(tmp_path: Path) -> None:
+    program = """
+import gc
+import hybridjit
+gc.freeze()
+frozen = gc.get_freeze_count()
+from hybridjit import PrimFunc
+print(frozen > 1000, gc.get_freeze_count() > 0.9 * frozen, gc.isenabled())
+"""
+    assert run(program, tmp_path) == "True True True\n"
+
+
+def test_who_wants_no_collections_gets_none(tmp_path: Path) -> None:
+    program = "import gc\ngc.disable()\nfrom hybridjit import PrimFunc\nprint(gc.isenabled())"
+    assert run(program, tmp_path) == "False\n"
+
+
 def test_every_public_name_is_there(tmp_path: Path) -> None:
     program = "import hybridjit\nprint(all(hasattr(hybridjit, n) for n in hybridjit.__all__))"
     assert run(program, tmp_path) == "True\n"
