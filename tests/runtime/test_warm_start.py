@@ -440,8 +440,12 @@ def test_an_edited_compiler_keeps_nothing(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts of it may have been loaded before the edit, others after."""
-    monkeypatch.setattr(versions, "_measure", lambda: "edited")
-    monkeypatch.setattr(versions, "_loaded_when_checked", None)
+
+    def is_as_measured(_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(versions, "_is_as_measured", is_as_measured)
+    monkeypatch.setattr(versions, "_looked_at", set[str]())
     text = SCRIPT.format(value="a[i] * 2")
     assert processes.run(text)[1]
     assert processes.run(text)[1]
