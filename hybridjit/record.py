@@ -1,9 +1,9 @@
-"""Records: dataclasses with slots, frozen unless said, whose methods are made when first needed.
+"""Records: dataclasses with slots, frozen unless said, whose methods are made when that pays.
 
 `dataclass` writes the text of six methods for every class and has Python compile it: for some three
 hundred classes that was most of the time of an import. The methods of a record are functions that
-all records share, apart from `__init__`, `__eq__` and `__hash__`, which are called often: their
-first call writes and compiles them.
+all records share. `__init__`, `__eq__` and `__hash__` of some classes are called often: such a
+method is written and compiled then, and takes the place of the shared one.
 
 To `match`, `dataclasses.fields` and `dataclasses.replace`, a record is a dataclass.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from enum import Enum
 from functools import cache, partial
+from itertools import count
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -62,7 +63,7 @@ def _make_record(cls: type, *, eq: bool, repr: bool, frozen: bool) -> Any:
         "__doc__": cls.__name__,
         **({"__repr__": _repr} if repr else {}),
         **(_SHARED | _FROZEN if frozen else _SHARED),
-        **{_name_of(write): _on_first_call(owner, write) for write in written},
+        **{_name_of(write): _until_often(owner, write) for write in written},
         **({"__hash__": None} if eq and not frozen else {}),
         **defined,
         "__slots__": slots,
@@ -157,19 +158,64 @@ Fields = Mapping[str, Field[Any]]
 Write = Callable[[Any, Fields, dict[str, Any]], str]
 
 
-def _on_first_call(owner: Sequence[Any], write: Write) -> Callable[..., Any]:
-    """A method that makes the real one, puts it in its own place, and calls it.
+# Half of the methods that the first kernel of a process needs are called once or twice. To write
+# and compile one takes as long as thirty calls of one that reads the fields; but with a larger
+# number, the next kernels took 2 ms longer each, since they call them a few times more.
+_OFTEN = 3
+
+
+def _until_often(owner: Sequence[Any], write: Write) -> Callable[..., Any]:
+    """A method that reads the fields; when it is called often, it puts a written one in its place.
 
     It is there before the class is, which stands in `owner` when it is called.
     """
+    plain = _PLAIN[write]
+    calls = count()
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         (cls,) = owner
+        if next(calls) < _OFTEN:
+            return plain(cls, self, *args, **kwargs)
         method = _make_method(cls, write)
         setattr(cls, method.__name__, method)
         return method(self, *args, **kwargs)
 
     return call
+
+
+def _plain_init(cls: Any, self: Any, *args: Any, **named: Any) -> None:
+    values = dict(zip(cls.__match_args__, args, strict=False)) | named
+    is_right = len(values) == len(args) + len(named)
+    for each in cls.__dataclass_fields__.values():
+        if each.init and each.name in values:
+            value = values.pop(each.name)
+        elif each.default_factory is not MISSING:
+            value = each.default_factory()
+        else:
+            value = each.default
+        if value is not MISSING:
+            object.__setattr__(self, each.name, value)
+        elif each.init:
+            is_right = False
+    if values or not is_right:
+        _make_method(cls, _write_init)(self, *args, **named)  # Python says what is wrong
+    if hasattr(cls, "__post_init__"):
+        self.__post_init__()
+
+
+def _plain_eq(cls: Any, self: Any, other: Any) -> bool:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return _compared(cls, self) == _compared(cls, other)
+
+
+def _plain_hash(cls: Any, self: Any) -> int:
+    return hash(_compared(cls, self))
+
+
+def _compared(cls: Any, self: Any) -> tuple[Any, ...]:
+    listed = cls.__dataclass_fields__.values()
+    return tuple([getattr(self, each.name) for each in listed if each.compare])
 
 
 def _make_method(cls: Any, write: Write) -> FunctionType:
@@ -254,3 +300,10 @@ def _setting(cls: Any, name: str, each: Field[Any], known: dict[str, Any]) -> li
         lines.append(f"{name} = default{name}")
     known[f"set{name}"] = getattr(cls, each.name).__set__
     return [*lines, f"set{name}(self, {name})"]
+
+
+_PLAIN: dict[Write, Callable[..., Any]] = {
+    _write_init: _plain_init,
+    _write_eq: _plain_eq,
+    _write_hash: _plain_hash,
+}

@@ -3,11 +3,22 @@
 import copy
 import dataclasses
 import pickle
+from collections.abc import Generator
 from dataclasses import field
 
 import pytest
 
+from hybridjit import record as record_module
 from hybridjit.record import record
+
+
+# In this order: what was written once stays.
+@pytest.fixture(scope="module", autouse=True, params=["shared methods", "written methods"])
+def methods(request: pytest.FixtureRequest) -> Generator[None]:
+    """Everything holds for the methods that all records share and for those that are written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_module, "_OFTEN", 0 if request.param == "written methods" else 1 << 30)
+        yield
 
 
 @record(eq=False)
@@ -95,15 +106,15 @@ def test_arguments_and_defaults() -> None:
         ((), {"second": 3}, "missing 1 required positional argument: 'first'"),
         ((1, 2, None, 4), {"origin": ""}, "takes from 2 to 4 positional arguments but 5"),
         ((1,), {"third": 3}, "got an unexpected keyword argument 'third'"),
+        ((1,), {"first": 3}, "got multiple values for argument 'first'"),
     ],
 )
 def test_wrong_arguments_name_the_class(
     args: tuple[object, ...], named: dict[str, object], message: str
 ) -> None:
     make: type = Pair
-    for _ in range(2):  # by the first `__init__`, and by the one that it makes
-        with pytest.raises(TypeError, match=rf"Pair\.__init__\(\) {message}"):
-            make(*args, **named)
+    with pytest.raises(TypeError, match=rf"Pair\.__init__\(\) {message}"):
+        make(*args, **named)
 
 
 def test_fields_that_are_not_arguments() -> None:
@@ -192,3 +203,16 @@ def test_classes_of_one_shape_have_names_of_their_own() -> None:
     assert Other("b") != Other("c")
     with pytest.raises(TypeError, match=r"Other\.__init__\(\) got an unexpected keyword .*'name'"):
         Other(name="b")  # pyright: ignore[reportCallIssue]
+
+
+def test_methods_that_are_called_often_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    @record
+    class Often:
+        value: int
+
+    monkeypatch.setattr(record_module, "_OFTEN", 3)
+    made = [Often(n) for n in range(5)]
+    assert [each.value for each in made] == [0, 1, 2, 3, 4]
+    assert Often.__init__.__code__.co_filename == "<record>"
+    assert hash(made[0]) == hash((0,))
+    assert Often.__hash__.__code__.co_filename != "<record>"
