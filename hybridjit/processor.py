@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import sys
@@ -79,7 +78,7 @@ def host_caches() -> Caches:
 def read_caches(folder: str) -> Caches:
     """The caches that Linux describes in a folder: the sizes of those for data, by their level."""
     sizes: dict[str, int] = {}
-    for entry in sorted(glob.glob(f"{folder}/index*")):
+    for entry in _caches_in(folder):
         level = _LEVELS.get(_read(f"{entry}/level"))
         size = _SIZE.fullmatch(_read(f"{entry}/size"))
         if level is not None and size is not None and _read(f"{entry}/type") != "Instruction":
@@ -87,9 +86,17 @@ def read_caches(folder: str) -> Caches:
     return Caches(**sizes)
 
 
+def _caches_in(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for name in names if name.startswith("index")]
+
+
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="utf-8") as file:
             return file.read().strip()
     except OSError:
         return ""
