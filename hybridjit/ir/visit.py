@@ -131,30 +131,27 @@ class Mutator:
     A statement that becomes several, or none, joins its neighbours.
     """
 
-    _handlers: ClassVar[Mapping[type[Node], str]] = {Seq: "rewrite_Seq"}
+    # By the classes of nodes that were met; None where there is none.
+    _handlers: ClassVar[dict[type[Node], str | None]] = {}
 
     def __init_subclass__(cls) -> None:
-        handlers = dict(cls._handlers)
         for name in vars(cls):
-            if name.startswith("rewrite_"):
-                node_class = NODE_CLASSES.get(name.removeprefix("rewrite_"))
-                if node_class is None:
-                    raise TypeError(f"{cls.__name__}.{name}: there is no such node class")
-                for concrete in NODE_CLASSES.values():
-                    if issubclass(concrete, node_class):
-                        handlers[concrete] = name
-        # The most specific handler wins, whatever order they were defined in.
-        for concrete in handlers:
-            for ancestor in concrete.__mro__:
-                name = f"rewrite_{ancestor.__name__}"
-                if hasattr(cls, name):
-                    handlers[concrete] = name
-                    break
-        cls._handlers = handlers
+            if name.startswith("rewrite_") and name.removeprefix("rewrite_") not in NODE_CLASSES:
+                raise TypeError(f"{cls.__name__}.{name}: there is no such node class")
+        cls._handlers = {}
+
+    @classmethod
+    def _find_handler(cls, node_class: type[Node]) -> str | None:
+        """The most specific handler, in whatever order they were defined."""
+        names = (f"rewrite_{ancestor.__name__}" for ancestor in node_class.__mro__)
+        return next((name for name in names if hasattr(cls, name)), None)
 
     def rewrite(self, node: N) -> N:
         """`node` rewritten: by its handler, or else by rewriting its children."""
-        name = self._handlers.get(type(node))
+        node_class = type(node)
+        if node_class not in self._handlers:
+            self._handlers[node_class] = self._find_handler(node_class)
+        name = self._handlers[node_class]
         return self.generic(node) if name is None else getattr(self, name)(node)
 
     def generic(self, node: N) -> N:
