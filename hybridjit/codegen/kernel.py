@@ -34,7 +34,7 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.codegen.module_features import note_features
-from hybridjit.codegen.pool.words import has_pool
+from hybridjit.codegen.pool.names import has_pool
 from hybridjit.codegen.sites import ADAPTER, Failure, Site
 from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,6 +41,8 @@ def read_function(
             if name is None
             else f"the LLVM text defines no function '{name}', but {listed}"
         )
+    import hashlib  # noqa: PLC0415 (3 ms, for OpenSSL; most kernels have no such function)
+
     symbol = f"hj_llvm_{chosen}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     renamed = re.sub(rf"@{re.escape(chosen)}\b", f"@{symbol}", text)
     _check_types(_parse(renamed).get_function(symbol), chosen, result, params)

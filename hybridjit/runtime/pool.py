@@ -19,7 +19,8 @@ from typing import Any
 from hybridjit import config
 from hybridjit.brief_locks import brief_lock
 from hybridjit.codegen.engine import link
-from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, STATE, Pool
+from hybridjit.codegen.pool.layout import MAX_THREADS, Pool
+from hybridjit.codegen.pool.names import POLL, RUN, STATE
 from hybridjit.codegen.pool.run import emit_pool
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.record import record

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from hybridjit import get_num_threads, hybrid, set_num_threads, threads
-from hybridjit.codegen.pool.layout import RUN
+from hybridjit.codegen.pool.names import RUN
 from hybridjit.codegen.sites import RECORD_WORDS
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.hybrid import parallel

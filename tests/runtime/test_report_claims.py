@@ -14,7 +14,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.codegen.kernel import Extras, emit_kernel
-from hybridjit.codegen.pool.layout import RUN
+from hybridjit.codegen.pool.names import RUN
 from hybridjit.hybrid import parallel
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target

@@ -33,7 +33,7 @@ from hybridjit.codegen.emit.stream_stores import begin_stream, end_stream, run_l
 from hybridjit.codegen.emit.timers import Timers, note_chunk, read_clock
 from hybridjit.codegen.emit.vector_loops import is_whole
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
-from hybridjit.codegen.pool.layout import POLL, RUN
+from hybridjit.codegen.pool.names import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import (

@@ -10,10 +10,6 @@ from enum import IntEnum
 from hybridjit.codegen.sites import HELD, RECORD_WORDS
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 
-STATE = "hj_pool_state"
-RUN = "hj_pool_run"
-POLL = "hj_pool_poll"
-
 # No more threads than this work on one loop.
 MAX_THREADS = 256
 

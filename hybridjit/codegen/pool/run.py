@@ -33,7 +33,8 @@ from llvmlite import ir
 from hybridjit.codegen.dispatcher.words import Word
 from hybridjit.codegen.emit.interrupt import poll_function
 from hybridjit.codegen.llvm_types import I32, I64
-from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, Pool, Ticket
+from hybridjit.codegen.pool.layout import MAX_THREADS, Pool, Ticket
+from hybridjit.codegen.pool.names import POLL, RUN
 from hybridjit.codegen.pool.words import VOID, PoolWords, declare_state, pointer_word
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.target import Target

@@ -11,11 +11,11 @@ from llvmlite import ir
 from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.dispatcher.words import Word, Words
 from hybridjit.codegen.llvm_types import I8, I32, I64
-from hybridjit.codegen.pool.layout import STATE, Pool
+from hybridjit.codegen.pool.layout import Pool
+from hybridjit.codegen.pool.names import FUTEX, STATE
 
 VOID = ir.VoidType()
 _ORDER = "seq_cst"
-_FUTEX = {"x86_64": 202, "aarch64": 98}
 _WAIT_PRIVATE, _WAKE_PRIVATE = 128, 129
 _MONOTONIC_COARSE = 6
 
@@ -128,7 +128,7 @@ class PoolWords(Words):
 
     def _futex(self, address: Word, operation: int, value: Word, limit: Word) -> None:
         """A futex is 32 bits wide: the low half of a word, on a little-endian machine."""
-        number = _FUTEX[self.module.triple.partition("-")[0]]
+        number = FUTEX[self.module.triple.partition("-")[0]]
         kind = ir.FunctionType(I64, [I64], var_arg=True)
         args = [self.word(arg) for arg in (number, address, operation, value, limit)]
         self.b.call(declare_function(self.module, "syscall", kind), args)
@@ -159,8 +159,3 @@ def declare_state(module: Any) -> None:
 def pointer_word(w: Words, function: Any) -> Word:
     """The address of a function, as a word."""
     return w.b.ptrtoint(w.b.bitcast(function, I8.as_pointer()), I64)
-
-
-def has_pool(triple: str) -> bool:
-    """True if there is code for the pool on this kind of machine."""
-    return triple.partition("-")[0] in _FUTEX and "linux" in triple
