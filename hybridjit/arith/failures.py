@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.errors import Span, line_in, text_at
 from hybridjit.ir.expr import Bounded, Call, Cast, Expr, ExternCall, FloorDiv, Mod, Node, Pow
-from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.ir import printer
+else:
+    printer = lazy_module("hybridjit.ir.printer")  # for what is shown, and for errors
 
 
 def find_failure(root: Node, script: Span | None = None) -> str | None:
@@ -32,10 +39,10 @@ def _place(span: Span | None, script: Span | None) -> str:
 
 def _text(node: Node) -> str:
     if isinstance(node, Bounded):
-        return format_expr(node.index)
+        return printer.format_expr(node.index)
     if node.span is not None and (text := text_at(node.span)):
         return text
-    return format_expr(node) if isinstance(node, Expr) else type(node).__name__
+    return printer.format_expr(node) if isinstance(node, Expr) else type(node).__name__
 
 
 def _what(node: Node) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
 from hybridjit.html_text import preformatted
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header, buffers_in, dimensions_in
-from hybridjit.ir.printer import print_func
 from hybridjit.ir.signature import ConstantArray, Nesting, Param, Result
 from hybridjit.ir.stmt import Stmt
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+if TYPE_CHECKING:
+    from hybridjit.ir import printer
+else:
+    printer = lazy_module("hybridjit.ir.printer")  # for what is shown, and for errors
 
 
 @record(eq=False, repr=False)
@@ -67,7 +73,7 @@ class PrimFunc:
         )
 
     def __str__(self) -> str:
-        return print_func(self)
+        return printer.print_func(self)
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hybridjit.errors import InternalError
 from hybridjit.ir import stmt as ir
@@ -20,13 +20,18 @@ from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, ExternCall, Load, Node, Var
 from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.raisable import RAISABLE
 from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarParam
 from hybridjit.ir.stmt import Iter, LoopKind, Seq, Stmt
 from hybridjit.ir.texts import count_values
 from hybridjit.ir.verify_exprs import ExprVerifier, Fault
 from hybridjit.ir.visit import NODE_CLASSES, walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.ir import printer
+else:
+    printer = lazy_module("hybridjit.ir.printer")  # for what is shown, and for errors
 
 
 class Stage(Enum):
@@ -56,7 +61,7 @@ def verify(func: PrimFunc, stage: Stage = Stage.BLOCKS, pass_name: str | None = 
             f"the IR is not valid at stage {stage.name}: {fault}",
             pass_name,
             span,
-            notes=(f"the function is\n{print_func(func, marks)}",),
+            notes=(f"the function is\n{printer.print_func(func, marks)}",),
         ) from None
 
 
@@ -103,7 +108,7 @@ class FuncVerifier:
             if any(isinstance(node, Load | ExternCall) for node in walk(extent)):
                 raise Fault(
                     f"the shape of buffer '{buffer.name}' depends on more than the sizes and "
-                    f"scalars passed: {format_expr(extent)}"
+                    f"scalars passed: {printer.format_expr(extent)}"
                 )
 
     def _check_output(self, output: Buffer) -> None:
@@ -187,7 +192,7 @@ class FuncVerifier:
     def _let(self, let: ir.Let) -> Var:
         if isinstance(let.value, Const | Var):
             raise Fault(
-                f"Let '{let.var.name}' only renames {format_expr(let.value)}: substitute it"
+                f"Let '{let.var.name}' only renames {printer.format_expr(let.value)}: substitute it"
             )
         self._exprs.typed(let.value, let.var.of, "the value of Let", let.var.name)
         self._scope.bind(let.var)
@@ -232,10 +237,13 @@ class FuncVerifier:
         is_loop = isinstance(item.value, Var) and self._scope.loops.get(item.value, False)
         if is_loop and item.domain is not None:
             raise Fault(
-                f"{role} is bound to loop '{format_expr(item.value)}' and has a domain besides"
+                f"{role} is bound to loop '{printer.format_expr(item.value)}' and "
+                "has a domain besides"
             )
         if not is_loop and item.domain is None:
-            raise Fault(f"{role} is bound to {format_expr(item.value)}, no loop, and has no domain")
+            raise Fault(
+                f"{role} is bound to {printer.format_expr(item.value)}, no loop, and has no domain"
+            )
 
     def _bind_iter(self, item: Iter) -> None:
         for bound in item.domain or ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,12 @@ from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, Kind
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.printer import format_expr
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.ir import printer
+else:
+    printer = lazy_module("hybridjit.ir.printer")  # for what is shown, and for errors
 
 _INTEGERS = (Kind.INT, Kind.UINT)
 _REALS = (*_INTEGERS, Kind.FLOAT)
@@ -100,7 +105,7 @@ class ExprVerifier:
         found = self.expr(expr)
         if found is not dtype:
             what = " ".join((role, *(f"'{word}'" for word in name)))
-            raise Fault(f"{what} has type {found}, not {dtype}: {format_expr(expr)}")
+            raise Fault(f"{what} has type {found}, not {dtype}: {printer.format_expr(expr)}")
 
     def condition(self, cond: Expr, role: str) -> None:
         """Check a condition, which is bool and, being of use, not a constant."""
@@ -251,7 +256,7 @@ class ExprVerifier:
 
 def _check_kind(expr: Expr, dtype: DType) -> None:
     if dtype.kind not in OPERAND_KINDS[type(expr)]:
-        raise Fault(f"{type(expr).__name__} does not take {dtype}: {format_expr(expr)}")
+        raise Fault(f"{type(expr).__name__} does not take {dtype}: {printer.format_expr(expr)}")
 
 
 def _check_not_foldable(expr: ir.Binary, dtype: DType) -> None:
@@ -264,12 +269,12 @@ def _check_not_foldable(expr: ir.Binary, dtype: DType) -> None:
         case ir.Pow(rhs=Const(int(exponent))) if exponent < 0:
             return
         case _:
-            raise Fault(f"integer constants should be folded: {format_expr(expr)}")
+            raise Fault(f"integer constants should be folded: {printer.format_expr(expr)}")
 
 
 def _mismatch(expr: Expr, dtypes: Sequence[DType]) -> Fault:
     names = " and ".join(dtype.name for dtype in dtypes)
-    return Fault(f"{type(expr).__name__} of {names}, which differ: {format_expr(expr)}")
+    return Fault(f"{type(expr).__name__} of {names}, which differ: {printer.format_expr(expr)}")
 
 
 def _is_exact(value: object, dtype: DType) -> bool:
