@@ -17,6 +17,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Range
@@ -44,8 +45,15 @@ from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 from hybridjit.kept_property import kept_property
-from hybridjit.lowering.name_invariants import name_invariants
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import name_invariants
+else:
+    # Where checks depend on what is loaded.
+    name_invariants = lazy_module("hybridjit.lowering.name_invariants")
+
 
 # A second copy of a larger loop costs more to compile than its checks cost to run.
 MAX_NODES = 1000
@@ -107,7 +115,7 @@ class _HoistChecks(Mutator):
         plan = _Plan.of(self.func, node)
         if node.kind in _SHORT or (plan.hoists_all and not _has_loaded_bounds(node)):
             return self._run(plan)
-        lets, named = name_invariants(node, self.unset)
+        lets, named = name_invariants.name_invariants(node, self.unset)
         other = _Plan.of(self.func, named) if lets else plan
         # What is read from memory is not known, but by its name it can be tested.
         least = max(1, len(plan.hoisted) + (0 if _has_loaded_bounds(node) else 1))

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.cost import (
@@ -71,11 +72,18 @@ from hybridjit.ir.stmt import (
 )
 from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
 from hybridjit.kept_property import kept_property
-from hybridjit.lowering.blocks import make_blocks
+from hybridjit.lazy import lazy_module
 from hybridjit.lowering.chunks import Chunks, make_parallel
 from hybridjit.lowering.privatize_reductions import split_reductions
-from hybridjit.lowering.split_histograms import can_split, split_histograms
-from hybridjit.lowering.split_selections import find_selection, split_selection
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import blocks, split_histograms, split_selections
+else:
+    # For loops that are worth it.
+    blocks = lazy_module("hybridjit.lowering.blocks")
+    split_histograms = lazy_module("hybridjit.lowering.split_histograms")
+    split_selections = lazy_module("hybridjit.lowering.split_selections")
+
 
 # A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
 _FEW = 8
@@ -149,7 +157,8 @@ class _Parallelize(StmtMutator):
         buffers = [found.buffer for found in reduced]
         if self._is_independent(loop, buffers):
             is_whole = bool(reduced) or is_walk(loop)
-            return make_versions(loop, make_parallel(loop) if is_whole else make_blocks(loop))
+            made = make_parallel(loop) if is_whole else blocks.make_blocks(loop)
+            return make_versions(loop, made)
         return self._with_copies(loop, buffers)
 
     def _is_worth_it(self, loop: For) -> bool:
@@ -174,15 +183,15 @@ class _Parallelize(StmtMutator):
             if has_own_bounds(each, nest) and independence.prove_independent_along(
                 nest.loops, each, nest.body
             ):
-                return make_versions(loop, make_blocks(each, loop))
+                return make_versions(loop, blocks.make_blocks(each, loop))
         return None
 
     def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
         """`loop` on several threads, which have copies of more than single elements."""
         fastmath = self.func.fastmath
-        selection = find_selection(loop, self.unset)
+        selection = split_selections.find_selection(loop, self.unset)
         if selection is not None and self._is_independent(loop, [*reduced, *selection.buffers]):
-            return make_versions(loop, split_selection(loop, selection, fastmath))
+            return make_versions(loop, split_selections.split_selection(loop, selection, fastmath))
         single = find_single_reductions(loop, fastmath, self.unset)
         if single and has_long_iterations(loop) and self._are_all(loop, reduced, single):
             chunks = Chunks.single(loop)
@@ -191,8 +200,8 @@ class _Parallelize(StmtMutator):
             )
         scattered = find_scattered_reductions(loop, fastmath)
         found = [each for each in scattered if each.buffer not in reduced]
-        if found and can_split(found) and self._are_all(loop, reduced, found):
-            return split_histograms(loop, found, fastmath)
+        if found and split_histograms.can_split(found) and self._are_all(loop, reduced, found):
+            return split_histograms.split_histograms(loop, found, fastmath)
         return None
 
     def _are_all(self, loop: For, reduced: list[Buffer], more: Sequence[PrivateReduction]) -> bool:

@@ -12,6 +12,7 @@ that are proved or checked before the loops; arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
@@ -25,14 +26,21 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
 from hybridjit.ir.stmt import HINTS, IN_LANES, For, LoopKind, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
-from hybridjit.lowering.free_iterations import find_free_iterations
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import packs, pays, reduction_pays, selection_pays
-from hybridjit.lowering.ordered_sums import find_ordered_sums
-from hybridjit.lowering.select_in_lanes import find_lane_selection, select_in_lanes
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import free_iterations, ordered_sums, select_in_lanes
+else:
+    # For iterations that hand something on to each other.
+    free_iterations = lazy_module("hybridjit.lowering.free_iterations")
+    ordered_sums = lazy_module("hybridjit.lowering.ordered_sums")
+    select_in_lanes = lazy_module("hybridjit.lowering.select_in_lanes")
+
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
 LANES = "lanes"
@@ -83,7 +91,8 @@ class VectorizeInner(LoopMutator):
     def _vectorize_freed(self, lanes: Lanes) -> Stmt | None:
         """Lanes for iterations that do not need what they hand on to each other."""
         shared = {reduction.buffer for reduction in lanes.shared}
-        free = find_free_iterations(lanes.loop, shared, self._live_around(lanes.loop))
+        live = self._live_around(lanes.loop)
+        free = free_iterations.find_free_iterations(lanes.loop, shared, live)
         if free is None or not self.unset.isdisjoint(free.earlier.carried):
             return None
         parts = free.parts()
@@ -100,7 +109,7 @@ class VectorizeInner(LoopMutator):
         return {node.buffer for node in loads if not node.indices and id(node) not in inside}
 
     def _vectorize_sums(self, loop: For) -> Stmt | None:
-        sums = find_ordered_sums(loop, self.target)
+        sums = ordered_sums.find_ordered_sums(loop, self.target)
         if sums is None or not self.unset.isdisjoint(sums.terms.variables):
             return None
         rest = find_lanes(sums.lanes_loop, self.func.fastmath, self.unset)
@@ -108,14 +117,14 @@ class VectorizeInner(LoopMutator):
 
     def _vectorize_selection(self, loop: For) -> Stmt | None:
         """Lanes that look for an extremum."""
-        found = find_lane_selection(loop) if _is_counting(loop) else None
+        found = select_in_lanes.find_lane_selection(loop) if _is_counting(loop) else None
         if found is None or loop.kind is LoopKind.PARALLEL or loop.hint(IN_LANES) == 1:
             return None
         if not selection_pays(found.lanes_loop) or found.best.buffer in self.unset:
             return None
         rest = find_lanes(found.lanes_loop, self.func.fastmath, self.unset)
         can = not rest.shared and self._is_legal(rest)
-        return select_in_lanes(found, self.target) if can else None
+        return select_in_lanes.select_in_lanes(found, self.target) if can else None
 
     def _is_legal(self, lanes: Lanes) -> bool:
         if lanes.obstacle is not None or lanes.arrays:

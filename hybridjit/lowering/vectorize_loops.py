@@ -14,6 +14,7 @@ code is a `range`. Relies on: checked indices; iterations that are independent b
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.limits import loop_extent
@@ -24,10 +25,15 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import with_lanes
 from hybridjit.ir.stmt import HAS_LANES, For, Let, LoopKind, Stmt, Store, flat_stmts, seq
+from hybridjit.lazy import lazy_module
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.drop_continues import drop_continues
-from hybridjit.lowering.private_lanes import private_lanes
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import private_lanes
+else:
+    private_lanes = lazy_module("hybridjit.lowering.private_lanes")  # for reductions
 
 
 def vectorize_loops(func: PrimFunc, target: Target) -> PrimFunc:
@@ -57,7 +63,7 @@ class _VectorizeLoops(LoopMutator):
             return vector
         parts = cut(vector, width)
         if lanes.needs_number:
-            return private_lanes(lanes, parts, self.fastmath)
+            return private_lanes.private_lanes(lanes, parts, self.fastmath)
         return seq(*parts.names, *parts.loops)
 
     def _is_large(self, loop: For) -> bool:

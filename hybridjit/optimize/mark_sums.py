@@ -12,8 +12,8 @@ from dataclasses import replace
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, Let, Stmt, Store, seq
-from hybridjit.ir.visit import StmtMutator, walk, walk_stmts
+from hybridjit.ir.stmt import Block, For, Let, Stmt, seq
+from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.promote_sums import choose_promoted_sums
 from hybridjit.optimize.tile_sums import choose_sum_tiles
@@ -28,8 +28,6 @@ def mark_sums(
     func: PrimFunc, target: Target, is_free: Callable[[Var], bool], decisions: Decisions
 ) -> PrimFunc:
     """`func` with marks on loops around sums, those whose order `is_free` to choose."""
-    if not _has_sums(func):
-        return func
     view = _plain_loops(func)
     in_tiles: set[Var] = set()
     for tile in choose_sum_tiles(view, target, is_free):
@@ -41,17 +39,6 @@ def mark_sums(
         if var not in in_tiles and decisions.take("in_register", var, if_possible=True):
             func = make_in_register(func, var, if_possible=True)
     return func
-
-
-def _has_sums(func: PrimFunc) -> bool:
-    """True if some statement updates what it stores to: a look that costs little."""
-    return any(map(_is_update, walk_stmts(func.body)))
-
-
-def _is_update(stmt: Stmt) -> bool:
-    if not isinstance(stmt, Store):
-        return False
-    return any(isinstance(node, Load) and node.buffer is stmt.buffer for node in walk(stmt.value))
 
 
 def _plain_loops(func: PrimFunc) -> PrimFunc:

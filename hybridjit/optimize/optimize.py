@@ -15,25 +15,31 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hybridjit.analysis.make_blocks import make_blocks
-from hybridjit.ir.expr import Var
+from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, IterKind
-from hybridjit.ir.visit import walk_stmts
+from hybridjit.ir.stmt import Block, For, If, IterKind, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.optimize.decisions import Decisions
-from hybridjit.optimize.mark_sums import mark_sums
-from hybridjit.optimize.sink_loops import may_sink, sink_loops
-from hybridjit.optimize.transpose_tiles import may_cross, transpose_tiles
 from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion_notes import FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
-    from hybridjit.optimize import array_nests, pack_products
+    from hybridjit.optimize import (
+        array_nests,
+        mark_sums,
+        pack_products,
+        sink_loops,
+        transpose_tiles,
+    )
 else:
     array_nests = lazy_module("hybridjit.optimize.array_nests")  # of array statements only
+    mark_sums = lazy_module("hybridjit.optimize.mark_sums")  # of statements that add to something
     pack_products = lazy_module("hybridjit.optimize.pack_products")  # of sums in nests of loops
+    sink_loops = lazy_module("hybridjit.optimize.sink_loops")  # of loops around loops
+    transpose_tiles = lazy_module("hybridjit.optimize.transpose_tiles")  # of two loops
 
 _MATRIX = 2  # axes
 
@@ -66,8 +72,11 @@ def optimize(
     if _has_deep_sums(func):
         func = pack_products.pack_products(func, target, is_free, decisions)
     made = _rewrite(func, target, as_written, is_free, decisions)
+    if not _has_sums(made.func):
+        return made
     may_mark = is_free if says_order and as_written is not None else _always
-    return replace(made, func=mark_sums(made.func, target, may_mark, made.decisions))
+    marked = mark_sums.mark_sums(made.func, target, may_mark, made.decisions)
+    return replace(made, func=marked)
 
 
 def _rewrite(
@@ -80,14 +89,14 @@ def _rewrite(
     """`func` with other loops: all but the marks on them."""
     known = func if as_written is None else forget_touched(func, as_written)
     has_arrays = _has_array_statements(known)
-    if not has_arrays and not may_sink(func) and not may_cross(func):
+    if not has_arrays and not _may_sink(func) and not _may_cross(func):
         return Optimized(func, decisions=decisions)
     marks = read_marks(known)
     body, stated, notes = marks.body, marks.known, FusionNotes()
     if has_arrays:
         body, stated, notes = array_nests.run_together(func, marks, target, decisions)
-    body = sink_loops(func, body, is_free, decisions)
-    body = transpose_tiles(func, body, is_free, target, decisions)
+    body = sink_loops.sink_loops(func, body, is_free, decisions)
+    body = transpose_tiles.transpose_tiles(func, body, is_free, target, decisions)
     if body is marks.body and not has_arrays:
         return Optimized(func, decisions=decisions)
     body = make_blocks(body, stated)
@@ -107,13 +116,39 @@ def _untouched_loops(func: PrimFunc, as_written: PrimFunc | None) -> set[Var]:
     return {loop.var for loop in loops}
 
 
+# Looks that cost little, before the modules that look closely are loaded
+
+
 def _has_deep_sums(func: PrimFunc) -> bool:
-    """Whether something is added up in three loops or more: a look that costs little."""
+    """Whether something is added up in three loops or more."""
     return any(
         len(block.iters) > _MATRIX and any(it.kind is IterKind.REDUCE for it in block.iters)
         for block in walk_stmts(func.body)
         if isinstance(block, Block)
     )
+
+
+def _has_sums(func: PrimFunc) -> bool:
+    """Whether some statement updates what it stores to."""
+    return any(map(_is_update, walk_stmts(func.body)))
+
+
+def _is_update(stmt: Stmt) -> bool:
+    if not isinstance(stmt, Store):
+        return False
+    return any(isinstance(node, Load) and node.buffer is stmt.buffer for node in walk(stmt.value))
+
+
+def _may_sink(func: PrimFunc) -> bool:
+    """Whether there is a loop around nests, and them alone."""
+    bodies = (flat_stmts(stmt.body) for stmt in walk_stmts(func.body) if isinstance(stmt, For))
+    return any(all(isinstance(stmt, For | If) for stmt in body) for body in bodies)
+
+
+def _may_cross(func: PrimFunc) -> bool:
+    """Whether there is a loop around one loop alone."""
+    loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
+    return any(isinstance(loop.body, For) for loop in loops)
 
 
 def _has_array_statements(func: PrimFunc) -> bool:

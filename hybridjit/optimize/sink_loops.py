@@ -13,20 +13,14 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, Stmt, flat_stmts
-from hybridjit.ir.visit import StmtMutator, walk_stmts
+from hybridjit.ir.stmt import For, Stmt
+from hybridjit.ir.visit import StmtMutator
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.schedule.arrays.sink import SinkProofs, Sunk, find_sunk
 
 # A plane that is read along its rows costs more when it is not than one line of the others gains.
 _GAIN = 2
 _SHORTEST = 4  # iterations along a row that are worth it
-
-
-def may_sink(func: PrimFunc) -> bool:
-    """True if there is a loop around nests, and them alone: a look that costs little."""
-    loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
-    return any(all(isinstance(s, For | If) for s in flat_stmts(loop.body)) for loop in loops)
 
 
 def sink_loops(

@@ -27,12 +27,6 @@ _LARGEST = 16  # elements, of those that are smaller than 4 bytes
 _SHORTEST = 64
 
 
-def may_cross(func: PrimFunc) -> bool:
-    """True if there is a loop around one loop alone: a look that costs little."""
-    loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
-    return any(isinstance(loop.body, For) for loop in loops)
-
-
 def transpose_tiles(
     func: PrimFunc,
     body: Stmt,
