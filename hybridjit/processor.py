@@ -19,7 +19,7 @@ llvm: Any = binding  # llvmlite has no types that a checker could follow
 
 # Features whose instructions LLVM chooses by itself: code for a processor that has one does not
 # run on one that has not. Others, for systems and cryptography, are only used when asked for.
-_CHOSEN = re.compile(
+_CHOSEN = (
     r"s?sse|avx|fma|f16c|evex|bmi|lzcnt|popcnt|movbe|cmov|cx|adx|xop|tbm|gfni|"
     r"egpr|ndd|ccmp|cf$|zu$|nf$|ppx|push2pop2|64bit|sahf|neon|sve|fullfp16|bf16|lse|dotprod"
 )
@@ -54,7 +54,7 @@ def host_features() -> Mapping[str, bool]:
 def named_target(cpu: str, host: Mapping[str, bool]) -> Target:
     """A processor that LLVM knows by name, without what a host does not have."""
     features = processor_features(cpu)
-    lacking = [name for name in sorted(features) if not host.get(name) and _CHOSEN.match(name)]
+    lacking = [name for name in sorted(features) if not host.get(name) and re.match(_CHOSEN, name)]
     if lacking:
         raise ConfigError(
             f"HYBRIDJIT_CPU is {cpu!r}, which has {', '.join(lacking)}: this processor, "

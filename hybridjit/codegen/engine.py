@@ -9,17 +9,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
 from hybridjit.codegen.llvm_text import parse_llvm
-from hybridjit.codegen.signed_zeros import keep_zeros
 from hybridjit.codegen.target import target_machine
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.codegen import signed_zeros
+else:
+    signed_zeros = lazy_module("hybridjit.codegen.signed_zeros")  # for code that compares floats
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
 llvm: Any = binding
@@ -56,7 +61,9 @@ def optimize(text: str, target: Target) -> Optimized:
     if not target.is_arm:
         return module
     made = str(module)
-    kept = keep_zeros(made)
+    if "fcmp" not in made:
+        return module
+    kept = signed_zeros.keep_zeros(made)
     return module if kept is made else parse_llvm(kept)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from hybridjit.frontend.captures import (
     AttributeSource,
@@ -21,6 +21,7 @@ from hybridjit.frontend.captures import (
     NameSource,
     has_plain_attributes,
 )
+from hybridjit.record import record
 from hybridjit.runtime.cache.entry import Json
 from hybridjit.runtime.cache.value_identity import Unidentified
 from hybridjit.scalars.kinds import is_sequence
@@ -31,7 +32,8 @@ MAX_READS = 1000
 Path = tuple[int, ...]
 
 
-class Read(NamedTuple):
+@record
+class Read:
     """One look at something around a script: a name that a function sees, or an attribute.
 
     `owner` leads to that function or object: the number of the read that gave it, then positions
