@@ -16,6 +16,7 @@ COMPILER = (
     *("hybridjit.frontend.parse", "hybridjit.frontend.values", "hybridjit.ir.stmt"),
     *("hybridjit.ir.printer", "hybridjit.lowering.pipeline", "hybridjit.codegen.kernel"),
     *("hybridjit.schedule.schedule", "hybridjit.runtime.compiler", "islpy", "numpy.ma"),
+    "ml_dtypes",
 )
 SCRIPT = """
 from hybridjit import hybrid
@@ -54,6 +55,23 @@ print([name for name in {COMPILER!r} if name in sys.modules])
 """
     assert "hybridjit.runtime.compiler" in run(program, tmp_path)
     assert run(program, tmp_path) == "[]\n"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_types_that_are_loaded_late_are_known_when_they_come(tmp_path: Path) -> None:
+    program = """
+import ml_dtypes
+import numpy as np
+import doubling
+result = doubling.double(np.ones(3, ml_dtypes.bfloat16))
+print(result.dtype == ml_dtypes.bfloat16, result.tolist())
+"""
+    expected = "True [2.0, 2.0, 2.0]\n"
+    assert run(program, tmp_path) == expected
+    assert run(program, tmp_path) == expected  # from the disk
+    # By name, before anybody loaded it.
+    program = "import numpy as np\nfrom hybridjit import bf16\nprint(np.zeros(1, bf16.dtype).dtype)"
+    assert run(program, tmp_path) == "bfloat16\n"
 
 
 def test_nothing_is_collected_while_modules_are_loaded(tmp_path: Path) -> None:

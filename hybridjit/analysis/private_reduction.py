@@ -19,8 +19,6 @@ from functools import reduce
 from itertools import islice
 from typing import Any
 
-import ml_dtypes
-
 from hybridjit.analysis.reduction import (
     Reduction,
     ReductionOp,
@@ -67,7 +65,10 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+ml_dtypes: Any = lazy_module("ml_dtypes")  # its types are not known
 
 _COMBINE: dict[ReductionOp, type[Binary]] = {
     ReductionOp.ADD: Add,
@@ -80,7 +81,6 @@ _COMBINE: dict[ReductionOp, type[Binary]] = {
     ReductionOp.BIT_OR: BitOr,
     ReductionOp.BIT_XOR: BitXor,
 }
-_finfo: Any = ml_dtypes.finfo  # its types are not known
 # Names of larger expressions are not expanded: names in names would grow without bound.
 _MAX_NODES = 64
 _SMALLEST = (ReductionOp.MIN, ReductionOp.MINIMUM)
@@ -164,7 +164,7 @@ def _extreme(dtype: DType, is_low: bool, fastmath: Sequence[str]) -> Const:
         return Const(not is_low, dtype)
     if dtype.is_integer:
         return Const(dtype.bounds[0 if is_low else 1], dtype)
-    largest = float(_finfo(dtype.numpy).max) if "ninf" in fastmath else math.inf
+    largest = float(ml_dtypes.finfo(dtype.numpy).max) if "ninf" in fastmath else math.inf
     return Const(-largest if is_low else largest, dtype)
 
 

@@ -13,7 +13,6 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from hybridjit.interp import special
@@ -26,7 +25,7 @@ Scalar = Any  # a NumPy scalar; np.generic has no arithmetic that a type checker
 Function = Callable[..., Scalar]
 
 FALSE, TRUE = np.False_, np.True_
-_HALF_TYPES = (np.float16, ml_dtypes.bfloat16)
+_HALF_TYPES = ("float16", "bfloat16")
 _COMPLEX_TYPES: dict[Function, Function] = {np.float32: np.complex64, np.float64: np.complex128}
 _NUMPY_SCALAR: type[Any] = np.generic
 _python: Any = operator  # typeshed leaves the types of half of these functions unknown
@@ -103,7 +102,7 @@ def _widened(function: Function) -> Function:
 
     def apply(*args: Scalar) -> Scalar:
         kind = _type_of(args[0])
-        if kind in _HALF_TYPES:
+        if kind.__name__ in _HALF_TYPES:
             return kind(function(*map(np.float32, args)))
         return function(*args)
 

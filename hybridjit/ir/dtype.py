@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+if TYPE_CHECKING:
+    import ml_dtypes
+else:
+    ml_dtypes = lazy_module("ml_dtypes")  # 7 ms
 
 
 class Kind(Enum):
@@ -30,7 +34,11 @@ class DType:
     name: str
     kind: Kind
     bits: int
-    numpy: np.dtype[Any] = field(repr=False)
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """What NumPy calls it."""
+        return _NUMPY[self.name]
 
     def __eq__(self, other: object) -> bool:
         """The same type, or its name: `A.dtype == "float32"`."""
@@ -96,25 +104,21 @@ class DType:
         return self
 
 
-def _declare(name: str, kind: Kind, bits: int, scalar: Any) -> DType:
-    return DType(name, kind, bits, np.dtype(scalar))
-
-
-BOOL = _declare("bool", Kind.BOOL, 8, np.bool_)
-INT8 = _declare("int8", Kind.INT, 8, np.int8)
-INT16 = _declare("int16", Kind.INT, 16, np.int16)
-INT32 = _declare("int32", Kind.INT, 32, np.int32)
-INT64 = _declare("int64", Kind.INT, 64, np.int64)
-UINT8 = _declare("uint8", Kind.UINT, 8, np.uint8)
-UINT16 = _declare("uint16", Kind.UINT, 16, np.uint16)
-UINT32 = _declare("uint32", Kind.UINT, 32, np.uint32)
-UINT64 = _declare("uint64", Kind.UINT, 64, np.uint64)
-FLOAT16 = _declare("float16", Kind.FLOAT, 16, np.float16)
-BFLOAT16 = _declare("bfloat16", Kind.FLOAT, 16, ml_dtypes.bfloat16)
-FLOAT32 = _declare("float32", Kind.FLOAT, 32, np.float32)
-FLOAT64 = _declare("float64", Kind.FLOAT, 64, np.float64)
-COMPLEX64 = _declare("complex64", Kind.COMPLEX, 64, np.complex64)
-COMPLEX128 = _declare("complex128", Kind.COMPLEX, 128, np.complex128)
+BOOL = DType("bool", Kind.BOOL, 8)
+INT8 = DType("int8", Kind.INT, 8)
+INT16 = DType("int16", Kind.INT, 16)
+INT32 = DType("int32", Kind.INT, 32)
+INT64 = DType("int64", Kind.INT, 64)
+UINT8 = DType("uint8", Kind.UINT, 8)
+UINT16 = DType("uint16", Kind.UINT, 16)
+UINT32 = DType("uint32", Kind.UINT, 32)
+UINT64 = DType("uint64", Kind.UINT, 64)
+FLOAT16 = DType("float16", Kind.FLOAT, 16)
+BFLOAT16 = DType("bfloat16", Kind.FLOAT, 16)
+FLOAT32 = DType("float32", Kind.FLOAT, 32)
+FLOAT64 = DType("float64", Kind.FLOAT, 64)
+COMPLEX64 = DType("complex64", Kind.COMPLEX, 64)
+COMPLEX128 = DType("complex128", Kind.COMPLEX, 128)
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
@@ -136,7 +140,22 @@ DTYPES: dict[str, DType] = {
         COMPLEX128,
     )
 }
-_BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.numpy: dtype for dtype in DTYPES.values()}
+
+
+class _NumpyTypes(dict[str, np.dtype[Any]]):
+    """NumPy's types by their names; bfloat16, which few use, is loaded when it is asked for."""
+
+    def __missing__(self, name: str) -> np.dtype[Any]:
+        if name != BFLOAT16.name:
+            raise KeyError(name)
+        found = np.dtype(ml_dtypes.bfloat16)
+        self[name] = found
+        _BY_NUMPY[found] = BFLOAT16
+        return found
+
+
+_NUMPY = _NumpyTypes({name: np.dtype(name) for name in DTYPES if name != BFLOAT16.name})
+_BY_NUMPY: dict[np.dtype[Any], DType] = {dtype: DTYPES[name] for name, dtype in _NUMPY.items()}
 
 
 def dtype_named(name: str) -> DType:
@@ -146,7 +165,10 @@ def dtype_named(name: str) -> DType:
 
 def find_dtype(numpy_dtype: np.dtype[Any]) -> DType | None:
     """The type that stores what `numpy_dtype` does, or None (objects, structs, byte-swapped)."""
-    return _BY_NUMPY.get(numpy_dtype)
+    found = _BY_NUMPY.get(numpy_dtype)
+    if found is None and str(numpy_dtype) == BFLOAT16.name and numpy_dtype == BFLOAT16.numpy:
+        return BFLOAT16  # not asked for before
+    return found
 
 
 @cache

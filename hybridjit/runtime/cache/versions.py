@@ -6,16 +6,21 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import astuple
+from functools import cache
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from hybridjit import errors
 from hybridjit.codegen.llvm_version import llvm_versions
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache.entry import Json, sha256
 from hybridjit.target import Target
+
+numpy: Any = np
+ml_dtypes: Any = lazy_module("ml_dtypes")
 
 _PACKAGE = os.path.dirname(errors.__file__)  # a module at its top
 
@@ -76,7 +81,16 @@ def _is_as_measured(module: ModuleType) -> bool:
 
 def maker_identity(target: Target) -> Json:
     """Everything besides the program that code depends on: whose it is, and the processor."""
-    libraries: tuple[Any, ...] = (np, ml_dtypes)
-    versions = [*llvm_versions(), *(str(library.__version__) for library in libraries)]
+    versions = [*llvm_versions(), str(numpy.__version__), _extension_types()]
     processor = [target.triple, target.cpu, target.features, *astuple(target.caches)]
     return [compiler_identity(), sys.version, versions, processor]
+
+
+@cache
+def _extension_types() -> Json:
+    """Which ml_dtypes there is: by the file that says its version, which is not loaded for that."""
+    found = PathFinder.find_spec("ml_dtypes")
+    if found is None or found.origin is None:  # not from a file
+        return str(ml_dtypes.__version__)
+    status = os.stat(found.origin)
+    return [status.st_size, status.st_mtime_ns]
