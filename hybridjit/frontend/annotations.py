@@ -103,3 +103,26 @@ def _shape(node: ast.expr, environment: Environment) -> tuple[int | str, ...] | 
             case _:
                 return None
     return tuple(shape)
+
+
+def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The annotations of local names, the first one of each name."""
+    found: dict[str, ast.expr] = {}
+    stack: list[ast.stmt] = list(reversed(node.body))
+    while stack:  # statements only: walking every expression takes ten times as long
+        stmt = stack.pop()
+        match stmt:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                found.setdefault(name, annotation)
+            case ast.For(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
+                stack.extend(reversed([*body, *orelse]))
+            case ast.If(body=body, orelse=orelse):
+                stack.extend(reversed([*body, *orelse]))
+            case ast.With(body=body):
+                stack.extend(reversed(body))
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+                handled = (inner for handler in handlers for inner in handler.body)
+                stack.extend(reversed([*body, *handled, *orelse, *last]))
+            case _:
+                pass
+    return found

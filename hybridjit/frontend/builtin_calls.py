@@ -21,6 +21,7 @@ from hybridjit.frontend.call_arguments import (
     shape_argument,
     text_argument,
 )
+from hybridjit.frontend.expansion import LOOP_NAMES
 from hybridjit.frontend.extern_calls import part_from
 from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
 from hybridjit.frontend.values import (
@@ -65,10 +66,6 @@ if TYPE_CHECKING:
 else:
     library_python = lazy_module("hybridjit.frontend.library.python")
 
-LOOP_NAMES = (
-    *("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind"),
-    "prange",  # Numba's name for `parallel`
-)
 SCOPES = ("global", "local", "shared")
 
 Handler = Callable[[Any, ast.Call], Value]

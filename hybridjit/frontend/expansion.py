@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.builtin_calls import LOOP_NAMES
-from hybridjit.frontend.call_arguments import refuse_keyword
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.expansion_size import assigned_names, least_statements, may_escape
 from hybridjit.frontend.frame import LoopScope, Skip
@@ -20,13 +19,24 @@ from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
 from hybridjit.frontend.values import Array, Builtin, Callee, Items, Text, Value, describe
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import UNSAFE
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar, integer
 from hybridjit.syntax import nodes_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import call_arguments
+else:
+    call_arguments = lazy_module("hybridjit.frontend.call_arguments")  # for errors
+
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
 # Loops whose iterations need a proof that they may run side by side, or somebody's word for it.
 MAY_BE_UNSAFE = ("parallel", "prange")
+LOOP_NAMES = (
+    *("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind"),
+    "prange",  # Numba's name for `parallel`
+)
 LOOP_HELP = f"loop over one of {', '.join(LOOP_NAMES[:-1])} or grid"
 
 
@@ -36,7 +46,7 @@ def loop_bounds(build: Builder, node: ast.Call, args: Sequence[ast.expr]) -> Seq
     for keyword in node.keywords:
         is_unsafe = keyword.arg == UNSAFE and label.rpartition(".")[2] in MAY_BE_UNSAFE
         if (keyword.arg != "annotations" or label == "range") and not is_unsafe:
-            raise refuse_keyword(build, label, keyword)
+            raise call_arguments.refuse_keyword(build, label, keyword)
     if not 1 <= len(args) <= 3:
         raise build.refuse(
             f"{label} takes 1 to 3 arguments, found {len(args)}",

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.builtin_calls import LOOP_NAMES
-from hybridjit.frontend.expansion import LOOP_HELP, expand_range
-from hybridjit.frontend.item_loops import run_items
+from hybridjit.frontend.expansion import LOOP_HELP, LOOP_NAMES, expand_range
 from hybridjit.frontend.loops import is_iterator, run_grid, run_range
 from hybridjit.frontend.values import Builtin, Foreign
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import item_loops
+else:
+    item_loops = lazy_module("hybridjit.frontend.item_loops")  # not of ranges
+
 
 # Deeper nests are a slip; the passes recurse over them.
 MAX_LOOP_DEPTH = 16
@@ -32,7 +38,7 @@ def run_for(build: Builder, stmt: ast.For) -> bool:
         return True
     name = _loop_name(build, stmt.iter)
     if name is None:
-        return run_items(build, stmt)
+        return item_loops.run_items(build, stmt)
     if name == "const_range":
         return expand_range(build, stmt, stmt.iter)
     if name == "grid":

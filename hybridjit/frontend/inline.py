@@ -10,6 +10,7 @@ from types import FunctionType
 from weakref import WeakKeyDictionary
 
 from hybridjit.errors import ParseError, Span
+from hybridjit.frontend.annotations import annotations_in
 from hybridjit.frontend.arrays.calls import store_in
 from hybridjit.frontend.arrays.elementwise import elementwise, without_list
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all
@@ -447,26 +448,3 @@ def _same_function(a: FunctionSource, b: FunctionSource) -> bool:
 
 def _place(node: ast.FunctionDef) -> tuple[int, int]:
     return node.lineno, node.col_offset
-
-
-def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The annotations of local names, the first one of each name."""
-    found: dict[str, ast.expr] = {}
-    stack: list[ast.stmt] = list(reversed(node.body))
-    while stack:  # statements only: walking every expression takes ten times as long
-        stmt = stack.pop()
-        match stmt:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                found.setdefault(name, annotation)
-            case ast.For(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
-                stack.extend(reversed([*body, *orelse]))
-            case ast.If(body=body, orelse=orelse):
-                stack.extend(reversed([*body, *orelse]))
-            case ast.With(body=body):
-                stack.extend(reversed(body))
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
-                handled = (inner for handler in handlers for inner in handler.body)
-                stack.extend(reversed([*body, *handled, *orelse, *last]))
-            case _:
-                pass
-    return found

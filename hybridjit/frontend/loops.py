@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import refuse_keyword
 from hybridjit.frontend.carried import run_loop
 from hybridjit.frontend.expansion import loop_bound, loop_bounds
 from hybridjit.frontend.frame import LoopScope, Variable
@@ -20,10 +19,17 @@ from hybridjit.ir.dtype import BOOL, WEAK_INT
 from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
 from hybridjit.ir.stmt import THREADS, UNSAFE, Annotations, For, If, LoopKind, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.operators import binary, conjunction
 from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import call_arguments
+else:
+    call_arguments = lazy_module("hybridjit.frontend.call_arguments")  # for errors
+
 
 _KINDS = {
     "range": LoopKind.SERIAL,
@@ -215,7 +221,7 @@ def _keep_last_values(build: Builder, targets: Sequence[ast.Name], loops: Sequen
 def run_grid(build: Builder, stmt: ast.For, node: ast.expr) -> None:
     assert isinstance(node, ast.Call)
     if node.keywords:
-        raise refuse_keyword(build, "grid", node.keywords[0])
+        raise call_arguments.refuse_keyword(build, "grid", node.keywords[0])
     extents = _extents(build, node)
     names = _grid_names(build, stmt.target, extents)
     if len(names) > 1 or _keeps(build, names[0]) is not None:

@@ -15,12 +15,11 @@ from hybridjit import config
 from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.errors import ParseError, combine
 from hybridjit.fresh_stack import on_fresh_stack
-from hybridjit.frontend.annotations import specs_in
+from hybridjit.frontend.annotations import annotations_in, specs_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.drop_asserts import drop_asserts
 from hybridjit.frontend.frame import Frame
-from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.item_arrays import keep_indexed_items
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.agreeing_returns import Given, agree, other_array
@@ -23,7 +24,6 @@ from hybridjit.frontend.arrays.stores import refuse_alias
 from hybridjit.frontend.assignments import type_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Key, ListResult, Skip
-from hybridjit.frontend.inline import check_return_order, return_inlined
 from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.name_states import is_alike
@@ -50,6 +50,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
 from hybridjit.ir.signature import ArrayResult, Nesting, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar, index
 from hybridjit.scalars.specs import (
@@ -61,6 +62,11 @@ from hybridjit.scalars.specs import (
     Spec,
     TupleSpec,
 )
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import inline
+else:
+    inline = lazy_module("hybridjit.frontend.inline")  # for what is returned
 
 
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:
@@ -139,9 +145,9 @@ def _declared_results(build: Builder, node: ast.FunctionDef) -> list[ScalarType 
 def run_return(build: Builder, stmt: ast.Return) -> bool:
     """A `return`, of the script or of a function that is inlined."""
     if not build.frame.is_root:
-        return_inlined(build, stmt)
+        inline.return_inlined(build, stmt)
         return False
-    check_return_order(build, stmt)
+    inline.check_return_order(build, stmt)
     value = Nothing() if stmt.value is None else build.evaluate(stmt.value)
     leaves, nesting = _leaves(build, value, stmt)
     results: list[Given] = []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
-from hybridjit.frontend.arrays.calls import complex_part
 from hybridjit.frontend.arrays.gather import array_part, part_at
 from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
@@ -73,10 +72,12 @@ from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import calls as array_calls
     from hybridjit.frontend.arrays import functions as array_functions
     from hybridjit.frontend.arrays import index_grids
     from hybridjit.frontend.library import random as library_random
 else:
+    array_calls = lazy_module("hybridjit.frontend.arrays.calls")
     array_functions = lazy_module("hybridjit.frontend.arrays.functions")
     library_random = lazy_module("hybridjit.frontend.library.random")
     index_grids = lazy_module("hybridjit.frontend.arrays.index_grids")
@@ -333,7 +334,7 @@ def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Va
         case "itemsize":
             return integer(elements_of(build, owner).dtype.bits // 8)
         case "real" | "imag" as name:
-            return complex_part(build, owner, name, node.value)
+            return array_calls.complex_part(build, owner, name, node.value)
         case name if name in ARRAY_METHODS:
             return Method(owner, name)
         case name:
