@@ -158,9 +158,9 @@ Fields = Mapping[str, Field[Any]]
 Write = Callable[[Any, Fields, dict[str, Any]], str]
 
 
-# Half of the methods that the first kernel of a process needs are called once or twice. To write
-# and compile one takes as long as thirty calls of one that reads the fields; but with a larger
-# number, the next kernels took 2 ms longer each, since they call them a few times more.
+# Half of the methods that a kernel needs are called once or twice for it, and to write and compile
+# one takes as long as thirty calls of one that reads the fields: a process with few kernels never
+# does. With a larger number, the kernels after the first took 2 ms longer each.
 _OFTEN = 3
 
 

@@ -18,6 +18,17 @@ COMPILER = (
     *("hybridjit.schedule.schedule", "hybridjit.runtime.compiler", "islpy", "numpy.ma"),
     "ml_dtypes",
 )
+# What the first compilation of a loop over elements does without.
+FAMILIES = (
+    *("hybridjit.frontend.calls", "hybridjit.frontend.messages", "hybridjit.frontend.item_loops"),
+    *(
+        "hybridjit.ir.printer",
+        "hybridjit.codegen.dispatcher.layout",
+        "hybridjit.codegen.pool.words",
+    ),
+    *("hybridjit.lowering.ordered_sums", "hybridjit.lowering.split_histograms", "hashlib"),
+    *("hybridjit.optimize.mark_sums", "hybridjit.optimize.sink_loops", "islpy", "ml_dtypes"),
+)
 SCRIPT = """
 from hybridjit import hybrid
 @hybrid.script
@@ -107,6 +118,29 @@ print(frozen > 1000, gc.get_freeze_count() > 0.9 * frozen, gc.isenabled())
 def test_who_wants_no_collections_gets_none(tmp_path: Path) -> None:
     program = "import gc\ngc.disable()\nfrom hybridjit import PrimFunc\nprint(gc.isenabled())"
     assert run(program, tmp_path) == "False\n"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_plain_loop_loads_no_families_of_others(tmp_path: Path) -> None:
+    (tmp_path / "adding.py").write_text(
+        "from hybridjit import hybrid\n"
+        "@hybrid.script\n"
+        "def add(a, b, c):\n"
+        "    for i in range(a.shape[0]):\n"
+        "        c[i] = a[i] + b[i]\n",
+        encoding="utf-8",
+    )
+    program = f"""
+import numpy as np
+before = set(sys.modules)
+import adding
+c = np.empty(3)
+adding.add(np.ones(3), np.ones(3), c)
+assert c.tolist() == [2.0, 2.0, 2.0]
+assert "hybridjit.runtime.compiler" in sys.modules
+print([name for name in {FAMILIES!r} if name in sys.modules and name not in before])
+"""
+    assert run(program, tmp_path) == "[]\n"
 
 
 def test_every_public_name_is_there(tmp_path: Path) -> None:
