@@ -43,11 +43,11 @@ def find_features(cpu: str, names: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Write the features of the processor that is the argument, on one line."""
+    """Write the features of a processor, of those that are asked for, on one line."""
     _llvm.initialize_native_target()
     _llvm.initialize_native_asmprinter()
-    names = sorted(_llvm.get_host_cpu_features())
-    sys.stdout.write(" ".join(find_features(sys.argv[1], names)) + "\n")
+    cpu, *names = sys.argv[1:]
+    sys.stdout.write(" ".join(find_features(cpu, sorted(names))) + "\n")
 
 
 if __name__ == "__main__":

@@ -164,6 +164,7 @@ minimum = MATH["minimum"]
 maximum = MATH["maximum"]
 popcount = MATH["popcount"]
 clz = MATH["clz"]
+dot_bytes = MATH["dot_bytes"]
 isnan = MATH["isnan"]
 isinf = MATH["isinf"]
 isfinite = MATH["isfinite"]
@@ -202,6 +203,7 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "dot_bytes",
     "erf",
     "erfc",
     "evaluate",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
@@ -24,6 +25,9 @@ _CHOSEN = (
     r"egpr|ndd|ccmp|cf$|zu$|nf$|ppx|push2pop2|64bit|sahf|neon|sve|fullfp16|bf16|lse|dotprod"
 )
 
+# What the kernel of Linux tells programs of the processor, and where it says so.
+_HWCAP = 16
+_HWCAP_BITS = {"dotprod": 20}
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _LEVELS = {"1": "first", "2": "own", "3": "shared"}
 _SIZE = re.compile(r"(\d+)([KMG]?)")
@@ -48,7 +52,16 @@ def host_features() -> Mapping[str, bool]:
     """Every feature that LLVM knows, and whether this processor has it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return dict(llvm.get_host_cpu_features())
+    return {**llvm.get_host_cpu_features(), **_more_features()}
+
+
+def _more_features() -> dict[str, bool]:
+    """Features of ARM that LLVM does not ask Linux for."""
+    if sys.platform != "linux" or os.uname().machine != "aarch64":
+        return {}
+    ask: Any = ctypes.CDLL(None).getauxval
+    ask.restype, ask.argtypes = ctypes.c_ulong, [ctypes.c_ulong]
+    return {name: bool(ask(_HWCAP) >> bit & 1) for name, bit in _HWCAP_BITS.items()}
 
 
 def named_target(cpu: str, host: Mapping[str, bool]) -> Target:
@@ -112,7 +125,10 @@ def processor_features(cpu: str) -> frozenset[str]:
         f"runpy.run_path({_PROBE!r}, None, '__main__')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, cpu], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, cpu, *host_features()],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode or "not a recognized processor" in done.stderr:
         raise ConfigError(

@@ -47,7 +47,7 @@ FUNCTION = 8
 _CALLS = {
     **dict.fromkeys(("abs", "minimum", "maximum", "floor", "ceil", "trunc", "round", "sqrt"), 1),
     **dict.fromkeys(("real", "imag", "conj", "complex", "isnan", "isinf", "isfinite", "fma"), 1),
-    **dict.fromkeys(("sign", "copysign", "popcount", "clz"), 2),
+    **dict.fromkeys(("sign", "copysign", "popcount", "clz", "dot_bytes"), 2),
     **dict.fromkeys(("rsqrt", "hypot"), 4),
 }
 _DIVISIONS = (Div, FloorDiv, Mod)

@@ -172,6 +172,14 @@ def _clz(x: Scalar) -> Scalar:
     return _type_of(x)(width - bits.bit_length())
 
 
+def _dot_bytes(x: Scalar, y: Scalar) -> Scalar:
+    bytes_of_both = (
+        np.frombuffer(int(it).to_bytes(4, "little", signed=True), "i1") for it in (x, y)
+    )
+    first, second = (part.astype(np.int32) for part in bytes_of_both)
+    return np.int32(first @ second)
+
+
 def _complex(x: Scalar, y: Scalar) -> Scalar:
     kind = _COMPLEX_TYPES.get(_type_of(x))
     if kind is None:
@@ -234,6 +242,7 @@ FUNCTIONS: dict[str, Function] = {
     "maximum": _maximum,
     "popcount": _popcount,
     "clz": _clz,
+    "dot_bytes": _dot_bytes,
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,

@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import Any
 
-from hybridjit.ir.dtype import BOOL, DType, dtype_named
+from hybridjit.ir.dtype import BOOL, INT32, DType, dtype_named
 from hybridjit.ir.extern import Extern
 from hybridjit.record import record
 
@@ -117,6 +117,8 @@ INTRINSICS: dict[str, Intrinsic] = {
         # bits
         Intrinsic("popcount", Domain.INTEGER),
         Intrinsic("clz", Domain.INTEGER),
+        # the sum of four products of signed bytes, of each argument the first in its low bits
+        Intrinsic("dot_bytes", OneType(INT32), 2),
         # tests
         *(Intrinsic(name, _X, result=Result.BOOL) for name in ("isnan", "isinf", "isfinite")),
         # complex parts

@@ -3,7 +3,17 @@
 import numpy as np
 
 from hybridjit import hybrid
-from hybridjit.hybrid import ceil_div, clz, output_tensor, popcount, uint8, uint16, uint32, uint64
+from hybridjit.hybrid import (
+    ceil_div,
+    clz,
+    dot_bytes,
+    output_tensor,
+    popcount,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from tests.corpus.case import INTS, Array, Number, call, case, sweep
 
 
@@ -53,6 +63,15 @@ def bit_tricks(a: Array) -> Array:
         c[4, i] = a[i] | 5
         c[5, i] = a[i] ^ (a[i] >> 1)
         c[6, i] = np.bitwise_count(a[i])
+    return c
+
+
+@hybrid.script
+def products_of_bytes(a: Array, b: Array) -> Array:
+    c = output_tensor((2,), "int32")
+    for i in range(a.shape[0]):
+        c[0] = c[0] + dot_bytes(a[i], b[i])
+        c[1] = dot_bytes(a[i], c[0])
     return c
 
 
@@ -194,6 +213,11 @@ CASES = (
     ),
     case(shifts, sweep(lambda d: (d(d.n), d(d.n, low=0, high=70)), dtypes=INTS)),
     case(bit_tricks, sweep(lambda d: (_extremes(d),), dtypes=(*INTS, "uint64", "int16"))),
+    case(
+        products_of_bytes,
+        sweep(lambda d: (_extremes(d), d(d.n)), dtypes=("int32",), layouts=("C",)),
+        call(*np.array([[-(2**31), 2**31 - 1, -1], [-0x7F7F7F80, 5, 0x01020304]], np.int32)),
+    ),
     case(integer_power, sweep(lambda d: (d(d.n),), dtypes=INTS)),
     case(negative_power, call(3, 4), call(2, -1)),
     case(python_integers, call(17, 5), call(-17, 5), call(17, -5), call(5, 0)),

@@ -25,7 +25,18 @@ CHUNK = 10
 # Functions that are exact: native code must give the very bits of the interpreter.
 EXACT = {
     *("floor", "ceil", "trunc", "rint", "sign", "copysign", "minimum", "maximum", "fmod"),
-    *("popcount", "clz", "isnan", "isinf", "isfinite", "real", "imag", "conj", "complex"),
+    *(
+        "popcount",
+        "clz",
+        "dot_bytes",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "real",
+        "imag",
+        "conj",
+        "complex",
+    ),
 }
 EXACT_ON_REALS = {"sqrt", "abs"}
 

@@ -150,6 +150,7 @@ _INTEGER: dict[str, Intrinsic] = {
     "maximum": _extremum(Gt),
     "popcount": lambda b, args, dtype: integers.emit_popcount(b, args[0]),
     "clz": lambda b, args, dtype: integers.emit_clz(b, args[0]),
+    "dot_bytes": lambda b, args, dtype: integers.emit_dot_bytes(b, *args),
 }
 
 

@@ -1,13 +1,15 @@
-"""Integer functions: bit counts and powers."""
+"""Integer functions: bit counts, powers, and sums of products of bytes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from llvmlite import ir
 
 from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.math.values import UNDEFINED
+from hybridjit.codegen.module_features import has_feature
 
 
 def emit_popcount(builder: Any, x: Any) -> Any:
@@ -36,6 +38,71 @@ def emit_integer_power(builder: Any, x: Any, y: Any) -> Any:
         power = emit_integer_power(builder, base, exponent)
         result = builder.insert_element(result, power, place)
     return result
+
+
+def emit_dot_bytes(builder: Any, x: Any, y: Any) -> Any:
+    """The sum of the products of four signed bytes of x and y each."""
+    lanes: int = getattr(x.type, "count", 1)
+    if lanes in _DOT_LANES and has_feature(builder.module, "dotprod"):
+        return _dot_by_instruction(builder, x, y)
+    if lanes == 1:
+        return _dot_by_shifts(builder, x, y)
+    return _dot_by_halves(builder, x, y)
+
+
+_DOT_LANES = (4, 8, 16, 32)
+
+
+def _dot_by_instruction(builder: Any, x: Any, y: Any) -> Any:
+    """ARM's, which adds to a sum: LLVM gives it the one that this is added to."""
+    lanes = x.type.count
+    if lanes > _DOT_LANES[0]:
+        sides = [_places(range(start, start + lanes // 2)) for start in (0, lanes // 2)]
+        halves = [[builder.shuffle_vector(it, it, side) for it in (x, y)] for side in sides]
+        sums = [_dot_by_instruction(builder, *half) for half in halves]
+        return builder.shuffle_vector(*sums, _places(range(lanes)))
+    parts = ir.VectorType(ir.IntType(8), 4 * lanes)
+    kind = ir.FunctionType(x.type, [x.type, parts, parts])
+    name = f"llvm.aarch64.neon.sdot.v{lanes}i32.v{4 * lanes}i8"
+    function = declare_function(builder.module, name, kind)
+    zero = ir.Constant(x.type, None)
+    return builder.call(function, [zero, builder.bitcast(x, parts), builder.bitcast(y, parts)])
+
+
+def _dot_by_shifts(builder: Any, x: Any, y: Any) -> Any:
+    total: Any = None
+    for byte in range(4):
+        left, right = (ir.Constant(x.type, bits) for bits in (24 - 8 * byte, 24))
+        pair = [builder.ashr(builder.shl(word, left), right) for word in (x, y)]
+        product = builder.mul(*pair)
+        total = product if total is None else builder.add(total, product)
+    return total
+
+
+def _dot_by_halves(builder: Any, x: Any, y: Any) -> Any:
+    """By products of 16 bits, two of which are added at once: x86 has an instruction for that."""
+    lanes = x.type.count
+    halves = ir.VectorType(ir.IntType(16), 2 * lanes)
+    wide = ir.VectorType(ir.IntType(32), 2 * lanes)
+    eight = ir.Constant(halves, [8] * (2 * lanes))
+    x, y = (builder.bitcast(word, halves) for word in (x, y))
+    total: Any = None
+    for first in (True, False):
+        parts = [builder.shl(half, eight) if first else half for half in (x, y)]
+        signed = [builder.sext(builder.ashr(part, eight), wide) for part in parts]
+        products = builder.mul(*signed)
+        pair = [
+            builder.shuffle_vector(products, products, _places(range(start, 2 * lanes, 2)))
+            for start in (0, 1)
+        ]
+        summed = builder.add(*pair)
+        total = summed if total is None else builder.add(total, summed)
+    return total
+
+
+def _places(numbers: Iterable[int]) -> Any:
+    listed = list(numbers)
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(listed)), listed)
 
 
 def _shape(x: Any) -> str:

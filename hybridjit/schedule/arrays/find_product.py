@@ -16,7 +16,7 @@ from dataclasses import replace
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.arith.ranges import ZERO, constant, times
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
-from hybridjit.ir.expr import And, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
+from hybridjit.ir.expr import And, BitAnd, Buffer, Call, Const, Expr, Ge, Load, Mul, Var
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_along
@@ -45,7 +45,7 @@ def find_product(
     is_open = not store.buffer.dtype.is_inexact or store.buffer in fusion.reassociable
     is_open = is_open or "reassoc" in fastmath
     may_be = is_open or (in_order and store.buffer.dtype in (FLOAT32, FLOAT64))
-    factors = _factors(store)
+    factors, of_bytes = _factors(store), _is_of_bytes(store)
     places = [place for place in store.indices if place != ZERO]
     kept = [place for place in places if isinstance(place, Var)]
     terms = [loop.var for loop in loops if loop.var not in kept]
@@ -57,7 +57,8 @@ def find_product(
         return None
     named = tuple(let for let in lets if isinstance(let, Let))
     product = Product(stmt, tuple(loops), store, named, terms[0], *factors, in_order=not is_open)
-    arranged = _arranged(product, kept) if len(terms) == 1 else None
+    product = replace(product, of_bytes=of_bytes)
+    arranged = _arranged(product, kept) if len(terms) == 1 and (any_order or not of_bytes) else None
     if arranged is not None or not any_order:
         return arranged
     windows = tuple(terms[1:])
@@ -81,8 +82,15 @@ def _factors(store: Store) -> tuple[Expr, Expr] | None:
     match found.op, found.update:
         case (ReductionOp.ADD, Mul(x, y)) | (ReductionOp.BIT_OR, BitAnd(x, y)):
             return x, y
+        case (ReductionOp.ADD, Call("dot_bytes", (x, y))):
+            return x, y
         case _:
             return None
+
+
+def _is_of_bytes(store: Store) -> bool:
+    found = find_reduction(store)
+    return found is not None and isinstance(found.update, Call)
 
 
 def _arranged(product: Product, kept: Sequence[Var]) -> Product | None:

@@ -368,7 +368,8 @@ class TiledProduct:
         def add(part: int, factor: Expr, other: Expr) -> None:
             indices = (r, Const(part), v, lane)
             old = Load(self.rows.sums, indices)
-            total = multiply_add(factor, other, old, fuse=self.tile.fuse)
+            of_bytes = self.factors.of_bytes
+            total = multiply_add(factor, other, old, fuse=self.tile.fuse, of_bytes=of_bytes)
             self.code.emit(Store(self.rows.sums, indices, total))
 
         add(0, x[0], y[0])

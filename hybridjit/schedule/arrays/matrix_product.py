@@ -41,7 +41,8 @@ class Product:
     The variable of the `terms` is no index of the result; those are of three kinds: `batch` is in
     both factors, `rows` in the left one, `columns` in the right one, two of them if they lie as one
     in memory. Without columns, the right factor is a vector. Further loops over terms, inside of
-    that over `terms`, are `windows`. If its terms are to be added `in_order`, each sum is.
+    that over `terms`, are `windows`. If its terms are to be added `in_order`, each sum is. They are
+    products, or those `of_bytes`, four in each factor.
     """
 
     nest: For
@@ -56,6 +57,7 @@ class Product:
     columns: tuple[Var, ...] = ()
     windows: tuple[Var, ...] = ()
     in_order: bool = False
+    of_bytes: bool = False
 
     @property
     def result(self) -> Buffer:
@@ -255,6 +257,7 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             goes_along_rows=product.goes_along_rows,
             is_read_in_place=in_place,
             term_by_term=_lies_along_rows(product),
+            of_bytes=product.of_bytes,
         )
         TiledProduct(code, factors, tile, memory).emit()
 
@@ -330,7 +333,8 @@ def _emit_rows(code: Builder, product: Product, *, fuse: bool) -> set[Var]:
             k, j = place
             x = product.factor(code, product.left, {**around, product.terms: k})
             y = product.factor(code, product.right, {**around, product.terms: k, column: j})
-            total = multiply_add(x, y, Load(sums, (j,)), fuse=fuse)
+            old = Load(sums, (j,))
+            total = multiply_add(x, y, old, fuse=fuse, of_bytes=product.of_bytes)
             code.emit(Store(sums, (j,), total, span=span))
             loops.update(at for at in (*row, *place) if isinstance(at, Var))
 

@@ -18,8 +18,12 @@ def has_fma(target: Target) -> bool:
     return target.has("fma") or target.is_arm
 
 
-def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool) -> Expr:
-    """`x * y + total`, rounded once if that is wanted and makes sense."""
+def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool, of_bytes: bool = False) -> Expr:
+    """`x * y + total`, rounded once if that is wanted and makes sense; of four bytes each, the sum
+    of their products.
+    """
+    if of_bytes:
+        return Add(Call("dot_bytes", (x, y)), total)
     if fuse and total.dtype in (FLOAT32, FLOAT64):
         return Call("fma", (x, y, total))
     return Add(Mul(x, y), total)

@@ -61,7 +61,7 @@ class Factors:
     the loops `around`, if there are any, and a number; a term is a number and a place in the
     `windows`, of these sizes. What the result has next to each other are columns, or rows. The
     left factor is packed, or `is_read_in_place`; packed row by row, or `term_by_term` if rows of
-    the product are what lies next to each other there.
+    the product are what lies next to each other there. Terms are products, or those `of_bytes`.
     """
 
     left: Callable[[Place, Place], Expr]
@@ -73,6 +73,7 @@ class Factors:
     goes_along_rows: bool = False
     is_read_in_place: bool = False
     term_by_term: bool = False
+    of_bytes: bool = False
 
 
 @record
