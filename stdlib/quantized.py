@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -11,13 +12,14 @@ from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.images import Layout
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, normalize_axis, shown
-from hybridjit.stdlib.parts.sliding import read_convolution
+from hybridjit.stdlib.parts.sliding import Convolution, read_convolution
 from hybridjit.stdlib.parts.types import Number, Padding, Pair, T
 from hybridjit.stdlib.parts.windows import Movement
+from hybridjit.stdlib.parts.words import OFFSETS, as_word, byte_of, in_words
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks, in_tiles
-from hybridjit.te import Expression, Tensor, if_then_else, reduce_axis
+from hybridjit.te import Expression, Tensor, dot_bytes, if_then_else, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
@@ -198,6 +200,8 @@ def dense_int8(x: T, w: T, x_zero_point: T | Number = 0, w_zero_point: T | Numbe
         _check_quantized("dense_int8", tensor, INT32)
     if not are_equal(x.shape[1], w.shape[1]):
         raise ArgumentValueError("dense_int8: the inputs of both do not match")
+    if x.dtype in OFFSETS and w.dtype in OFFSETS:
+        return _dense_in_words(x, w, (x_zero_point, w_zero_point))
     left, right = _less("dense_int8_x", x, x_zero_point), _less("dense_int8_w", w, w_zero_point)
     k = reduce_axis((0, x.shape[1]), "k")
     return fill(
@@ -205,6 +209,58 @@ def dense_int8(x: T, w: T, x_zero_point: T | Number = 0, w_zero_point: T | Numbe
         (x.shape[0], w.shape[0]),
         lambda at: added(left[at[0], k].astype(INT32) * right[at[1], k].astype(INT32), axis=k),
     )
+
+
+def _dense_in_words(x: Any, w: Any, zeros: tuple[Any, Any]) -> Any:
+    """By sums of products of bytes, from which what zero points add to them is taken:
+
+    (x - p) (w - q), added up, is x w - p (sum of w) - q (sum of x) + n p q
+    """
+    left, right = (in_words(f"dense_int8_{it.name}_words", it, 1) for it in (x, w))
+    k = reduce_axis((0, left.shape[1]), "k")
+    products = fill(
+        "dense_int8",
+        (x.shape[0], w.shape[0]),
+        lambda at: added(dot_bytes(left[at[0], k], right[at[1], k]), axis=k),
+    )
+    p, q = map(_byte_zero, (x, w), zeros)
+    if _is_nothing(p) and _is_nothing(q):
+        return products
+    sums = [_sums_of_bytes(f"dense_int8_{it.name}_sums", it) for it in (x, w)]
+    count = Expression(as_scalar(x.shape[1])).astype(INT32)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        i, j = at
+        found = products[i, j]
+        if not _is_nothing(p):
+            found = found - p * sums[1][j]
+        if not _is_nothing(q):
+            found = found - q * (sums[0][i] - p * count)
+        return found
+
+    return fill("dense_int8_less_zeros", products.shape, element)
+
+
+def _byte_zero(x: Any, zero: Any) -> Any:
+    """A zero point of the bytes of `x`: a number, or an element."""
+    if isinstance(zero, int):
+        return zero - OFFSETS[x.dtype]
+    return _scalar(zero).astype(INT32) - OFFSETS[x.dtype]
+
+
+def _is_nothing(zero: Any) -> bool:
+    return isinstance(zero, int) and zero == 0
+
+
+def _sums_of_bytes(name: str, x: Any, axis: int = 0) -> Any:
+    """The sum of all bytes at each place along an axis."""
+    sizes = [size for place, size in enumerate(x.shape) if place != axis]
+    loops = [reduce_axis((0, size), f"k{number}") for number, size in enumerate(sizes)]
+
+    def element(at: tuple[Any, ...]) -> Any:
+        return added(byte_of(x, (*loops[:axis], *at, *loops[axis:])), axis=loops)
+
+    return fill(name, (x.shape[axis],), element)
 
 
 @operator(recipe=PRODUCTS, differentiable=False)
@@ -226,6 +282,9 @@ def conv2d_int8(
     """
     for tensor in (x, w):
         _check_quantized("conv2d_int8", tensor, INT32)
+    how = Movement(stride, padding, dilation)
+    if x.dtype in OFFSETS and w.dtype in OFFSETS and _is_nothing(_byte_zero(w, w_zero_point)):
+        return _convolve_words(x, w, x_zero_point, layout, how)
     images, filters = (
         _in_int32(name, _less(name, tensor, zero))
         for name, tensor, zero in (
@@ -233,13 +292,44 @@ def conv2d_int8(
             ("conv2d_int8_w", w, w_zero_point),
         )
     )
-    how = Movement(stride, padding, dilation)
     found = read_convolution("conv2d_int8", images, filters, (layout, FILTERS), how)
-    outputs, inputs, *_ = found.filters
-    if not are_equal(inputs, found.images[1]):
+    return _convolve(_with_same_channels(found))
+
+
+def _with_same_channels(found: Convolution) -> Convolution:
+    if not are_equal(found.filters[1], found.images[1]):
         raise ArgumentValueError(f"{found.describe()}: the channels do not match")
+    return found
+
+
+def _convolve(found: Convolution) -> Any:
+    outputs, inputs, *_ = found.filters
     channel = reduce_axis((0, inputs), "c")
     return found.compute(outputs, [channel], lambda output: (channel, (output, channel)))
+
+
+def _convolve_words(x: Any, w: Any, zero: Any, layout: Layout, how: Movement) -> Any:
+    """By sums of products of bytes of four channels, less the zero point times each sum of weights.
+
+    Beyond the edges there are zero points, too.
+    """
+    whole = read_convolution("conv2d_int8", x, w, (layout, FILTERS), how)
+    _with_same_channels(whole)
+    images = in_words("conv2d_int8_x_words", x, layout.index("C"))
+    filters = in_words("conv2d_int8_w_words", w, whole.filter_layout.index("C"))
+    point = _byte_zero(x, zero)
+    border = as_word([Expression(as_scalar(point)).astype(INT32)] * 4)
+    found = read_convolution("conv2d_int8", images, filters, (layout, FILTERS), how)
+    products = _convolve(replace(found, border=border, multiply=dot_bytes))
+    if _is_nothing(point):
+        return products
+    sums = _sums_of_bytes("conv2d_int8_w_sums", w, whole.filter_layout.index("N"))
+    channel = layout.index("C")
+    return fill(
+        "conv2d_int8_less_zeros",
+        products.shape,
+        lambda at: products[at] - point * sums[at[channel]],
+    )
 
 
 def _less(name: str, x: Any, zero: Any) -> Any:

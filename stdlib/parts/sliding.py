@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,9 @@ class Convolution:
     layout: str
     filter_layout: str
     windows: tuple[Window, ...]
+    # What is beyond the edges, and what is added up of an element and its weight.
+    border: Any = 0
+    multiply: Callable[[Any, Any], Any] = operator.mul
 
     @property
     def images(self) -> tuple[Any, ...]:
@@ -82,7 +86,7 @@ class Convolution:
 
     def _products(self, outputs: tuple[Any, ...], loops: list[Any], read: Any) -> Any:
         """With an axis for each of `outputs` in the place of the channels."""
-        padded = extend(self.name, self.x, self.windows, 0, self.layout)
+        padded = extend(self.name, self.x, self.windows, self.border, self.layout)
         working = working_type(self._dtype)
         layout = self.layout.replace("C", "GC") if len(outputs) > 1 else self.layout
         spatial = spatial_axes(self.layout)
@@ -95,7 +99,8 @@ class Convolution:
             seen = map(Window.place, self.windows, places, offsets)
             value = padded[physical((named["N"], channel, *seen), self.layout)].astype(working)
             weight = self.w[physical((*filter_indices, *offsets), self.filter_layout)]
-            return added(value * weight.astype(working), axis=[*loops, *offsets])
+            term = self.multiply(value, weight.astype(working))
+            return added(term, axis=[*loops, *offsets])
 
         counts = map(Window.count, self.windows, self.images[2:])
         sizes = {"N": self.images[0], **dict(zip(spatial, counts, strict=True))}
