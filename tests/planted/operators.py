@@ -13,12 +13,14 @@ from hybridjit import te
 from tests.operators.campaign import check, make_chain
 from tests.operators.table import ROWS
 from tests.planted.bugs import Bug, RandomCheck, replaced
+from tests.stdlib import test_bytes as of_bytes
 
 # Operators of stdlib have the names of some of these modules.
 padding = import_module("hybridjit.stdlib.padding")
 pooling = import_module("hybridjit.stdlib.pooling")
 searching = import_module("hybridjit.stdlib.searching")
 shapes = import_module("hybridjit.stdlib.shapes")
+words = import_module("hybridjit.stdlib.parts.words")
 
 # Graphs until a bug counts as missed.
 MAX_GRAPHS = 40
@@ -32,6 +34,10 @@ def at_random(*names: str) -> RandomCheck:
         check(make_chain(random.Random(number), rows))
 
     return RandomCheck(", ".join(names), check_number, 0, MAX_GRAPHS)
+
+
+def without_offset(x: Any, at: tuple[Any, ...]) -> Any:
+    return x[at].astype("int32")
 
 
 def inverted(name: str, x: Any, order: Sequence[int]) -> Any:
@@ -69,5 +75,10 @@ BUGS = (
         "max_pool: what is outside counts as zero",
         [replaced(pooling, "_lowest", nothing)],
         at_random("max_pool1d", "flip"),
+    ),
+    Bug(
+        "dense_int8: unsigned bytes are taken for signed ones",
+        [replaced(words, "byte_of", without_offset)],
+        lambda: of_bytes.test_dense("uint8", "int8", 66, (3, 5)),
     ),
 )
