@@ -36,6 +36,7 @@ from tests.support.oracle import fresh_copies
 
 BUDGET = 2.0  # seconds for the runs of one kernel, beyond the first round
 MAX_ROUNDS = 400
+PAUSE = 0.05
 TABLE_WIDTH = 130
 NUMPY, OURS, NUMBA, OUR_LOOPS, NUMBA_LOOPS = "NumPy", "ours", "Numba", "our loops", "Numba loops"
 ONE, ONE_LOOPS = "one thread", "loops, one"
@@ -122,8 +123,14 @@ def assert_near(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(found, want, rtol=near, atol=near)
 
 
-def measure(ways: dict[str, Run], args: data.Arguments, budget: float) -> dict[str, float]:
-    """The best time of each way; one that takes long is run less often than the others."""
+def measure(
+    ways: dict[str, Run], args: data.Arguments, budget: float, pause: float = 0.0
+) -> dict[str, float]:
+    """The best time of each way; one that takes long is run less often than the others.
+
+    With a `pause` before each run: threads of OpenBLAS and OpenMP go on spinning for a while, on
+    cores that the next one would need.
+    """
     best = dict.fromkeys(ways, math.inf)
     spent = dict.fromkeys(ways, 0.0)
     share = budget / len(ways)
@@ -132,7 +139,9 @@ def measure(ways: dict[str, Run], args: data.Arguments, budget: float) -> dict[s
     for number in range(MAX_ROUNDS):
         active = [name for name in ways if number == 0 or spent[name] < share]
         for name in active:
-            seconds = time_once(ways[name], fresh_copies(args))
+            copies = fresh_copies(args)
+            time.sleep(pause)
+            seconds = time_once(ways[name], copies)
             best[name] = min(best[name], seconds)
             spent[name] += seconds
         if not active:
@@ -151,7 +160,7 @@ def report_on(kernel: str, size: str, budget: float, *, parallel: bool = False) 
     args = data.make(kernel, size)
     with np.errstate(all="ignore"):
         ways = check(kernel, ways_of(kernel, parallel=parallel), args)
-        return Report(kernel, measure(ways, args, budget))
+        return Report(kernel, measure(ways, args, budget, PAUSE if parallel else 0.0))
 
 
 def table_of(reports: Sequence[Report], threads: int = 1) -> Table:
