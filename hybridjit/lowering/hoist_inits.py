@@ -17,7 +17,7 @@ from functools import reduce
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.arith.totality import is_total
+from hybridjit.arith.totality import is_total, operation_may_fail
 from hybridjit.ir.expr import And, Const, Eq, Expr, Gt, Load, Lt
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Stmt, flat_stmts, seq
@@ -39,7 +39,7 @@ class _HoistInits(StmtMutator):
         if loop_extent(loop) == 0:
             return loop
         first, rest = stmts[0], stmts[1:]
-        if not isinstance(first, If) or first.otherwise is not None or _jumps(first.then):
+        if not isinstance(first, If) or first.otherwise is not None or _leaves(first.then):
             return loop
         others = _without_start(first.cond, loop)
         if others is None:
@@ -48,9 +48,13 @@ class _HoistInits(StmtMutator):
         return seq(init, dataclasses.replace(loop, body=seq(*rest)))
 
 
-def _jumps(stmt: Stmt) -> bool:
-    """Whether `stmt` may leave an iteration: outside of the loop it would leave another one."""
-    return any(isinstance(node, Break | Continue) for node in walk(stmt))
+def _leaves(stmt: Stmt) -> bool:
+    """Whether `stmt` may leave an iteration: outside of the loop it would leave another one, and an
+    error would not say which one it was in.
+    """
+    return any(
+        isinstance(node, Break | Continue) or operation_may_fail(node) for node in walk(stmt)
+    )
 
 
 def _has_plain_bounds(loop: For) -> bool:

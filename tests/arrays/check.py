@@ -91,7 +91,9 @@ class _Call:
             if isinstance(found.error, RefutedIndex):
                 return  # the compiler saw it coming: nothing has run, nothing was written
             values = _values(expected)
-            notes = [*self.program.arrays.values(), *self.program.results]
+            given = zip(self.program.arrays.values(), self.args, strict=False)
+            notes = [note for note, arg in given if isinstance(arg, np.ndarray)]
+            notes += self.program.results
             sight = None
             if not self.program.is_sized:
                 sight = max((largest(np.asarray(value)) for value in values), default=1.0)

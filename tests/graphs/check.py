@@ -67,8 +67,9 @@ class Subject:
             return []
         try:
             return [(arrays, run(self.plain, fresh(arrays)))]
-        except (IndexError, ValueError):
-            # A period, or a first step, is longer than the array; nothing has no maximum.
+        except (IndexError, ValueError, ZeroDivisionError):
+            # A period, or a first step, is longer than the array; nothing has no maximum, and
+            # cannot be repeated beyond its edges.
             return []
 
     def _has_floats(self) -> bool:

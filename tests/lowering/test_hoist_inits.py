@@ -147,3 +147,22 @@ def test_what_the_first_step_reckons_is_folded() -> None:
     assert before != after
     verify(after, Stage.LOOPS)
     assert_native_agrees(reckons_with_it, np.arange(4.0), np.zeros(3))
+
+
+@hybrid.script
+def may_fail_at_first(a: Array, b: Array, n: int) -> None:
+    for i in range(n):
+        if i == 0:
+            b[int(a[3])] = 7.0
+        b[i] = b[i] + a[i]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_an_error_of_the_first_step_says_so(n: int) -> None:
+    for place in (0, 1, 9):
+        args = np.array([1.0, 2.0, 3.0, place]), np.zeros(4)
+        if n == 0 or place < 4:
+            assert_native_agrees(may_fail_at_first, *args, n)
+            continue
+        with pytest.raises(IndexError, match=r"index 9 is out of bounds(.|\n)*in iteration i=0"):
+            may_fail_at_first(*args, n)
