@@ -18,7 +18,7 @@ _ABOUT_LINES = re.compile(
 )
 _MARK = re.compile(r",? !dbg !(\d+)")
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+) ")
-_NUMBERED_FILE = re.compile(r"^\t\.file\t(\d+) ")
+_NUMBERED_FILE = re.compile(r"^\t\.file\t(\d+) .*\"([^\"]*)\"$")
 _DEBUG_SECTION = re.compile(r"^\t\.section\t\.debug_")
 # What stands in assembly for debuggers only.
 _FOR_DEBUGGERS = re.compile(
@@ -45,13 +45,15 @@ def _read_llvm_line(line: str, places: dict[str, int]) -> Line:
     return _MARK.sub("", line), places.get(found[1]) or None
 
 
-def read_assembly(text: str) -> tuple[Line, ...]:
-    """Assembly with debug lines, as lines without them; the first file named is the script's."""
-    return tuple(_read_assembly(text.splitlines()))
+def read_assembly(text: str, script: str = "") -> tuple[Line, ...]:
+    """Assembly with debug lines, as lines without them; `script` names the file that they are of,
+    if several have lines in it."""
+    return tuple(_read_assembly(text.splitlines(), script))
 
 
-def _read_assembly(lines: list[str]) -> Iterator[Line]:
-    files = [found[1] for line in lines if (found := _NUMBERED_FILE.match(line))]
+def _read_assembly(lines: list[str], script: str) -> Iterator[Line]:
+    numbered = [found for line in lines if (found := _NUMBERED_FILE.match(line))]
+    files = [found[1] for found in numbered if found[2].endswith(script)]
     here: int | None = None
     for line in lines:
         if _DEBUG_SECTION.match(line):
