@@ -26,6 +26,7 @@ from hybridjit.ir.stmt import (
     ORIGIN,
     SUMS_IN_LANES,
     SUMS_IN_ROWS,
+    UNNAMED,
     Annotations,
     For,
     LoopKind,
@@ -108,7 +109,9 @@ def drop_hints(func: PrimFunc) -> PrimFunc:
 
 class _DropHints(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
-        left = tuple(item for item in node.annotations if item[0] not in HINTS)
+        left = tuple(
+            item for item in node.annotations if item[0] not in HINTS or item[0] == UNNAMED
+        )
         same = len(left) == len(node.annotations)
         return self.generic(node if same else dataclasses.replace(node, annotations=left))
 

@@ -85,10 +85,15 @@ ORIGIN, HAS_LANES, HAS_REGISTER = "origin", "has_lanes", "has_register"
 what they update is in a variable.
 """
 
+UNNAMED = "unnamed"
+"""What lowering keeps with a loop that it has made of lines of the script, over parts of what they
+do: no error speaks of its index, as of any that has no lines.
+"""
+
 HINTS = (
     *IF_POSSIBLE,
     *IF_POSSIBLE.values(),
-    *(SUMS_IN_ROWS, REASSOCIATE, ORIGIN, HAS_LANES, HAS_REGISTER),
+    *(SUMS_IN_ROWS, REASSOCIATE, ORIGIN, HAS_LANES, HAS_REGISTER, UNNAMED),
 )
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 

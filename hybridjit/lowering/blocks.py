@@ -17,7 +17,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Var
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import StmtMutator, walk
-from hybridjit.lowering.chunks import make_parallel
+from hybridjit.lowering.chunks import make_parallel, unnamed
 
 # Enough for the threads to share evenly, each long enough for rows that run side by side.
 _BLOCKS, _ROWS = 64, 8
@@ -76,10 +76,11 @@ def _blocked(loop: For, nest: For | None, counts: tuple[Expr, Expr, Expr]) -> Fo
         start = simplify(loop.start + first * loop.step)
         inner = dataclasses.replace(each, start=start, stop=simplify(start + length * loop.step))
     body = inner if nest is None else _Exchange(loop, inner).rewrite(nest)
-    outer = For(block, Const(0), blocks, Const(1), body, annotations=loop.hints, span=loop.span)
+    hints = unnamed(loop.hints)
+    outer = For(block, Const(0), blocks, Const(1), body, annotations=hints, span=loop.span)
     if loop.kind is not LoopKind.PARALLEL:
         return make_parallel(outer)
-    return dataclasses.replace(outer, kind=loop.kind, annotations=loop.annotations)
+    return dataclasses.replace(outer, kind=loop.kind, annotations=unnamed(loop.annotations))
 
 
 class _Exchange(StmtMutator):

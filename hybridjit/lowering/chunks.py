@@ -8,7 +8,7 @@ from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Max, Min, Var
-from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, seq
+from hybridjit.ir.stmt import UNNAMED, Annotations, For, Let, LoopKind, Stmt, seq
 from hybridjit.record import record
 
 # Enough for the threads of a large machine, few enough to combine at no cost.
@@ -21,6 +21,11 @@ AUTOMATIC = ("automatic", True)
 def make_parallel(loop: For) -> For:
     """`loop` on several threads, by itself."""
     return replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC, *loop.hints))
+
+
+def unnamed(annotations: Annotations) -> Annotations:
+    """Those of a loop over parts of another one that has `annotations`."""
+    return ((UNNAMED, True), *annotations)
 
 
 @record(frozen=False)

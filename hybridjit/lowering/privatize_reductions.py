@@ -30,7 +30,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
 from hybridjit.kept_property import kept_property
-from hybridjit.lowering.chunks import AUTOMATIC, Chunks
+from hybridjit.lowering.chunks import AUTOMATIC, Chunks, unnamed
 
 _ZERO, _ONE = Const(0), Const(1)
 
@@ -123,7 +123,9 @@ def split_reductions(
     inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL, annotations=hints))
     outer = For(
         *(chunks.var, _ZERO, chunks.count, _ONE, seq(*opening, inner, *closing), loop.kind),
-        annotations=(*(hint for hint in loop.annotations if hint == AUTOMATIC), *loop.hints),
+        annotations=unnamed(
+            (*(hint for hint in loop.annotations if hint == AUTOMATIC), *loop.hints)
+        ),
     )
     last = Var("chunk")
     combined = [

@@ -30,7 +30,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Gt, Load, Max, Min, Mul, Var
 from hybridjit.ir.stmt import Allocate, For, If, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy
-from hybridjit.lowering.chunks import Chunks, make_parallel
+from hybridjit.lowering.chunks import Chunks, make_parallel, unnamed
 
 # More copies take longer to combine than they save.
 _MOST_CHUNKS = 32
@@ -109,7 +109,7 @@ def _make_loop(
         starts.append(_over(found.buffer, places, store))
     inner = chunks.inner_loop(dataclasses.replace(loop, body=body))
     whole = For(chunks.var, Const(0), chunks.count, Const(1), seq(*starts, inner), span=loop.span)
-    return make_parallel(dataclasses.replace(whole, annotations=loop.hints))
+    return make_parallel(dataclasses.replace(whole, annotations=unnamed(loop.hints)))
 
 
 def _combine(reduction: PrivateReduction, copy: Buffer, count: Expr) -> For:

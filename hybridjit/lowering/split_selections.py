@@ -41,7 +41,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, rewrite, walk
-from hybridjit.lowering.chunks import Chunks, make_parallel
+from hybridjit.lowering.chunks import Chunks, make_parallel, unnamed
 from hybridjit.record import record
 
 
@@ -137,7 +137,7 @@ def split_selection(loop: For, selection: Selection, fastmath: Sequence[str]) ->
     keep = (Store(partials[each], (chunks.var,), Load(copies[each])) for each in copies)
     whole = seq(*_starts(selection, copies, fastmath), inner, *keep)
     bounds = Const(0), chunks.count, Const(1)
-    outer = For(chunks.var, *bounds, whole, annotations=loop.hints, span=loop.span)
+    outer = For(chunks.var, *bounds, whole, annotations=unnamed(loop.hints), span=loop.span)
     return seq(
         *chunks.lets,
         *(Allocate(partial, zero=False) for partial in partials.values()),

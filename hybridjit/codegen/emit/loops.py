@@ -14,8 +14,8 @@ from hybridjit.codegen.emit.statements import note_limits
 from hybridjit.codegen.llvm_types import I64, Block, Value, find_constant
 from hybridjit.codegen.sites import Failure
 from hybridjit.ir import stmt as tis
-from hybridjit.ir.expr import Const
-from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.stmt import UNNAMED, Stmt
 from hybridjit.ir.visit import children
 
 
@@ -30,9 +30,15 @@ def run_plain_loop(emitter: Emitter, loop: tis.For) -> None:
 
 def _run_once(emitter: Emitter, loop: tis.For) -> None:
     emitter.values[loop.var] = emitter.emit(loop.start)
-    emitter.loop_vars.append(loop.var)
+    shown = named_var(loop)
+    emitter.loop_vars += shown
     emitter.run(loop.body)
-    emitter.loop_vars.pop()
+    del emitter.loop_vars[len(emitter.loop_vars) - len(shown) :]
+
+
+def named_var(loop: tis.For) -> list[Var]:
+    """The variable of a loop, if errors speak of it: not if lowering has made it up."""
+    return [loop.var] if loop.span is not None and not loop.hint(UNNAMED) else []
 
 
 def loop_bounds(emitter: Emitter, loop: tis.For) -> tuple[tuple[Value, Value], Value]:
@@ -95,8 +101,7 @@ def count(
     counter = emitter.b.phi(I64, name=loop.var.name)
     counter.add_incoming(first, before)
     emitter.values[loop.var] = loop_value(emitter, counter, *origin)
-    # What no source text says, lowering has made: an error does not speak of it.
-    shown = [loop.var] if loop.span is not None else []
+    shown = named_var(loop)
     emitter.loop_vars += shown
     outer = emitter.prefetches
     emitter.prefetches = (*outer, *find_requests(emitter, loop, origin[1]))

@@ -14,7 +14,7 @@ from hybridjit.analysis.vector_width import find_width
 from hybridjit.codegen.emit.emitter import Emitter, Lanes
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.load_groups import LoadGroups
-from hybridjit.codegen.emit.loops import run_plain_loop
+from hybridjit.codegen.emit.loops import named_var, run_plain_loop
 from hybridjit.codegen.emit.vector_values import Ramp
 from hybridjit.codegen.llvm_types import Block
 from hybridjit.ir import stmt as tis
@@ -57,9 +57,10 @@ def _run_lanes(emitter: Emitter, loop: tis.For, count: int) -> None:
     lanes = emitter.lanes = Lanes(
         count, piece, LoadGroups(loop, emitter.arrays), find_packing(loop)
     )
-    emitter.loop_vars.append(loop.var)
+    shown = named_var(loop)
+    emitter.loop_vars += shown
     emitter.run(loop.body)
-    emitter.loop_vars.pop()
+    del emitter.loop_vars[len(emitter.loop_vars) - len(shown) :]
     emitter.lanes = None
     if lanes.in_order is not None:
         _run_in_order(emitter, loop, lanes.in_order)
