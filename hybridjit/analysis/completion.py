@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hybridjit.analysis.elements import Elements, where
-from hybridjit.analysis.instances import Instances, Part, infer_instances, loop_bounds, steps_down
+from hybridjit.analysis.instances import (
+    Instances,
+    Part,
+    has_known_bounds,
+    infer_instances,
+    loop_bounds,
+    steps_down,
+)
 from hybridjit.arith.from_isl import condition_of, range_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.ir.expr import Expr, Var
@@ -23,7 +30,7 @@ class Completion:
     """What may run at the end of an iteration: if `condition` holds, for each loop of the nest the
     values from and up to. All of them are expressions over the loops of that iteration.
 
-    A loop whose bounds isl cannot say may have no range: all of it may run."""
+    A loop whose bounds isl cannot say has no range: all of it may run."""
 
     condition: Expr
     ranges: Mapping[Var, tuple[Expr, Expr]]
@@ -50,7 +57,7 @@ def find_completion(
     for later, points in ready:
         runs = runs.union(points.params())
         for loop in later.loops:
-            if loop.var not in ranges:
+            if loop.var not in ranges and has_known_bounds(loop, part.names):
                 values = found.values_of(loop, ready)
                 if values.dim_is_bounded(load_isl().dim_type.set, 0):
                     ranges[loop.var] = range_of(values, context, found.variables)

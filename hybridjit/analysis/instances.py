@@ -32,6 +32,8 @@ from hybridjit.ir.expr import (
     Le,
     Load,
     Lt,
+    Max,
+    Min,
     Node,
     Or,
     Select,
@@ -332,11 +334,39 @@ def loop_bounds(loop: For, dim: str, names: AffineNames) -> list[str]:
     if not isinstance(loop.step, Const) or not isinstance(loop.step.value, int):
         return [f"{dim} >= 0"]
     start, step = names.affine(loop.start), loop.step.value
-    from_start, to_stop = (Ge, Lt) if step > 0 else (Le, Gt)
-    bounds = _some(names.condition(from_start(loop.var, loop.start)))
+    found = [names.condition(limit) for limit in _limits(loop)]
+    bounds = [text for text in found if text is not None]
     if abs(step) != 1 and start is not None:
         bounds.append(f"({dim} - {start}) mod {abs(step)} = 0")
-    return [*bounds, *_some(names.condition(to_stop(loop.var, loop.stop)))]
+    return bounds
+
+
+def has_known_bounds(loop: For, names: AffineNames) -> bool:
+    """Whether all constraints on the variable of `loop` have a text."""
+    is_counted = isinstance(loop.step, Const)
+    return is_counted and all(names.condition(limit) is not None for limit in _limits(loop))
+
+
+def _limits(loop: For) -> list[Expr]:
+    """What holds for the variable of a loop, one thing at a time: of the least of two numbers, one
+    may have a text though the other has none.
+    """
+    limits: list[Expr] = []
+    if steps_down(loop):
+        limits += (Le(loop.var, bound) for bound in _all_of(Min, loop.start))
+        limits += (Gt(loop.var, bound) for bound in _all_of(Max, loop.stop))
+    else:
+        limits += (Ge(loop.var, bound) for bound in _all_of(Max, loop.start))
+        limits += (Lt(loop.var, bound) for bound in _all_of(Min, loop.stop))
+    return limits
+
+
+def _all_of(kind: type[Min | Max], bound: Expr) -> Iterator[Expr]:
+    if isinstance(bound, kind):
+        yield from _all_of(kind, bound.lhs)
+        yield from _all_of(kind, bound.rhs)
+    else:
+        yield bound
 
 
 def steps_down(loop: For) -> bool:

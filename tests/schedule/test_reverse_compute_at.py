@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
+import numpy as np
 import pytest
 
 from hybridjit import ScheduleError
+from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of, loops_of
 from hybridjit.schedule.schedule import Schedule
@@ -33,6 +37,17 @@ def left_early(a: float32["n"], c: float32["n"]):
         t[i] = a[i] * 2.0
     for j in range(a.shape[0]):
         c[j] = t[j]
+"""
+
+ENDS_IN_MEMORY = """
+def ends_in_memory(a: int64[6, 6], b: int64[5, 5], t: int64[4]):
+    for i in range(3):
+        for k in range(0, 4, 2):
+            a[0, t[k] % 6] = b[k, 4 - i]
+        if b[i, 0] < 1000:
+            a[i, 5] = 1
+            for j in range({bounds}):
+                a[j, i] = a[i, 2 * j + 1] * 3
 """
 
 
@@ -103,6 +118,27 @@ def test_a_copy_is_written_back_tile_by_tile():
     schedule.reverse_compute_at(copy, "j_0")
 
     check(MATMUL, schedule)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        *("a[0, 1] % 4", "a[0, 1] % 3, 3", "a[0, 1] % 4, -1, -1", "2, a[0, 1] % 3 - 1, -1"),
+        *("0, a[0, 1] % 4, 2", "min(a[0, 1] % 4, i + 1)"),
+    ],
+)
+def test_loops_that_end_where_memory_says_run_whole(bounds: str):
+    """Some of their iterations wait for the loop, the others for nothing, and all of them run."""
+    text = ENDS_IN_MEMORY.format(bounds=bounds)
+    func = parse_text(text)
+    rng = np.random.default_rng(3)
+    for number in range(6):
+        schedule = Schedule(func)
+        with contextlib.suppress(ScheduleError):
+            schedule.reverse_compute_at("a_1", "k")
+        arrays = [rng.integers(0, 50, shape) for shape in ((6, 6), (5, 5), (4,))]
+        arrays[2][:] = (1, number % 3, 1, 0)
+        assert_unchanged(func, schedule.func, arrays)
 
 
 def test_docstring():
