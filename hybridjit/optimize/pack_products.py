@@ -113,6 +113,8 @@ def _is_large(product: Product, target: Target) -> bool:
     rows, terms, columns = map(constant, product.sizes)
     if rows is None or terms is None or columns is None or not product.columns:
         return False
+    if product.windows:
+        rows = _count(product, product.rows)
     if rows < MIN_ROWS or columns < MIN_SIDE:
         return False
     if product.windows or len(product.columns) > 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -40,11 +41,12 @@ def _small_on_threads() -> Generator[None]:
 
 MACHINES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "usual": nullcontext,
-    "small": small_machine,
+    "small": partial(small_machine, by_element=False),
+    "small, by element": partial(small_machine, by_element=True),
     "small, on threads": _small_on_threads,
 }
 # Of ten programs; campaigns draw other things by the remainder for small numbers.
-_TURNS = ("usual",) * 5 + ("small",) * 4 + ("small, on threads",)
+_TURNS = (*("usual",) * 5, *("small", "small, by element") * 2, "small, on threads")
 
 
 def machine_of(number: int) -> str:

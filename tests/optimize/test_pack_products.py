@@ -19,9 +19,9 @@ Array = Any
 RNG: Any = np.random.default_rng(6)
 
 
-@pytest.fixture(autouse=True)
-def on_a_small_machine() -> Generator[None]:
-    with small_machine():
+@pytest.fixture(autouse=True, params=[False, True], ids=["", "by element"])
+def on_a_small_machine(request: Any) -> Generator[None]:
+    with small_machine(by_element=request.param):
         yield
 
 

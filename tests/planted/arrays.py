@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
@@ -32,7 +31,7 @@ from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.scalar import Scalar, index
-from hybridjit.schedule.arrays.gemm import TiledProduct
+from hybridjit.schedule.arrays.left_factor import PackedRows, RowsAt
 from tests.arrays.check import Refused, check_program
 from tests.arrays.generate import ANY, MULTIPLYING, make_program
 from tests.arrays.style import Style
@@ -73,20 +72,13 @@ def _check_script(style: Style, number: int) -> None:
 # -- products --------------------------------------------------------------------------------------
 
 
-def packed_last_first(self: TiledProduct, *args: Any) -> None:
+def packed_last_first(self: PackedRows, rows: RowsAt, r: Expr, row: Expr, d: Expr) -> None:
     """Rows that do not lie along memory are packed in each other's places."""
-    with patch.object(TiledProduct, "_left_place", _last_first):
-        _pack_left(self, *args)
+    last_first = minus(Const(self.tile.rows - 1), r) if self.factors.term_by_term else r
+    _copy(self, rows, last_first, row, d)
 
 
-def _last_first(self: TiledProduct, part: Expr, r: Expr, d: Expr) -> Any:
-    if not self.factors.term_by_term:
-        return _left_place(self, part, r, d)
-    return _left_place(self, part, minus(Const(self.tile.rows - 1), r), d)
-
-
-_pack_left = vars(TiledProduct)["_pack_left"]
-_left_place = vars(TiledProduct)["_left_place"]
+_copy = vars(PackedRows)["_copy"]
 
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -252,7 +244,7 @@ def _bug(name: str, plant: Plant, first: int = 0) -> Bug:
 BUGS = (
     Bug(
         "rows that are strided are packed in other places",
-        [replaced(TiledProduct, "_pack_left", packed_last_first)],
+        [replaced(PackedRows, "_copy", packed_last_first)],
         in_products(0),
     ),
     _bug(

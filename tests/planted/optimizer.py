@@ -40,12 +40,15 @@ from hybridjit.schedule.arrays import (
 )
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
+from hybridjit.schedule.arrays.left_factor import RowsAt, RowsSideBySide, WindowSpans
 from hybridjit.schedule.arrays.matrix_product import Product
+from hybridjit.schedule.arrays.tile import Factors
 from hybridjit.schedule.primitives import array_fusion, array_products
 from hybridjit.schedule.schedule import Schedule
 from tests.optimize import test_merge_folds as folds
 from tests.optimize import test_pack_pixels as pixels
 from tests.optimize import test_pack_products as packed
+from tests.optimize import test_pack_windows as windows
 from tests.optimize import test_transpose_tiles as transposes
 from tests.optimize import test_version_products as versions
 from tests.planted.bugs import Bug, Check, always, first, replaced
@@ -211,8 +214,8 @@ def never_cleared(*_: Any, **__: Any) -> Stmt:
     return Seq(())
 
 
-def first_of_block(k: Expr, term: Sequence[Expr]) -> tuple[Expr, ...]:
-    return (k, *term[1:])
+def first_of_block(self: RowsAt, term: Sequence[Expr]) -> tuple[Expr, ...]:
+    return (self.k, *term[1:])
 
 
 def in_short_rows(self: Product, number: Expr) -> dict[Var, Expr]:
@@ -238,14 +241,30 @@ def windows_are_added() -> None:
     np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-12)
 
 
-def on_a_small_machine(test: Any, *args: Any) -> Check:
+def on_a_small_machine(test: Any, *args: Any, by_element: bool | None = None) -> Check:
     """A test whose products are large there."""
 
     def check() -> None:
-        with small_machine():
+        with small_machine(by_element=by_element):
             test(*args)
 
     return check
+
+
+def last_rows_first(self: Any, rows: RowsAt, numbers: Sequence[Expr], d: Expr) -> None:
+    """Squares of rows that are packed in each other's places."""
+    _turn_squares(self, rows, numbers[::-1], d)
+
+
+_turn_squares = vars(RowsSideBySide)["_turn_squares"]
+
+
+def beyond_the_last(self: Any, rows: RowsAt, at: Sequence[Expr], e: Expr, _: Expr) -> None:
+    """Elements of windows of rows that are not there."""
+    _copy_of_span(self, rows, at, e, e)
+
+
+_copy_of_span = vars(WindowSpans)["_copy"]
 
 
 def sums_of_no_known_terms_stay() -> None:
@@ -391,8 +410,24 @@ BUGS = (
     ),
     Bug(
         "terms of windows are all the first one",
-        [replaced(gemm, "_moved", first_of_block)],
+        [replaced(RowsAt, "term", first_of_block)],
         windows_are_added,
+    ),
+    Bug(
+        "rows of a tile change places while they are turned",
+        [replaced(RowsSideBySide, "_turn_squares", last_rows_first)],
+        on_a_small_machine(
+            *(packed.test_every_bit, packed.in_a_variable, (23, 33, 31), "float64"),
+            by_element=True,
+        ),
+    ),
+    Bug(
+        "windows of rows that are not there are packed",
+        [replaced(WindowSpans, "_copy", beyond_the_last)],
+        on_a_small_machine(
+            *(windows.test_every_bit, windows.channels_first, (17, 2, 11, 19), "float64"),
+            by_element=True,
+        ),
     ),
     Bug(
         "a sum of nothing is zero",
@@ -469,7 +504,7 @@ BUGS = (
     ),
     Bug(
         "every size is a multiple of a tile",
-        [replaced(TiledProduct, "_is_whole", always(True))],
+        [replaced(Factors, "is_whole", always(True))],
         agrees(product, (17, 33), (33, 31)),
     ),
     Bug(

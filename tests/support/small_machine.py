@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from zlib import crc32
 
 from hybridjit import config, processor
@@ -42,8 +42,11 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
 
 
 @contextmanager
-def small_machine() -> Generator[None]:
-    """Code is made as if for such a machine; it is not kept."""
+def small_machine(*, by_element: bool | None = None) -> Generator[None]:
+    """Code is made as if for such a machine; it is not kept.
+
+    It multiplies vectors `by_element`, or does not, or is like the one that it runs on.
+    """
 
     def shrunk(function: Any) -> Any:
         def target(*args: Any) -> Target:
@@ -58,6 +61,9 @@ def small_machine() -> Generator[None]:
         for module, values in THRESHOLDS:
             for name, value in values.items():
                 patches.enter_context(patch.object(module, name, value))
+        if by_element is not None:
+            kind = Mock(return_value=by_element)
+            patches.enter_context(patch.object(choose_tile, "multiplies_by_element", kind))
         patches.enter_context(patch.object(vectorize_inner, "pays", _pays))
         patches.enter_context(patch.object(vectorize_inner, "reduction_pays", _always))
         patches.enter_context(config.scope(cache_enabled=False))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hybridjit.arith.ranges import constant
 from hybridjit.ir.dtype import DType
 from hybridjit.schedule.arrays.matrix_product import Product
-from hybridjit.schedule.arrays.multiply_add import has_fma
+from hybridjit.schedule.arrays.multiply_add import has_fma, multiplies_by_element
 from hybridjit.schedule.arrays.tile import LEAST_PACKED, Tile
 from hybridjit.target import Target
 
@@ -66,7 +66,9 @@ def choose_tile(
             usual, registers = (rows, vectors), target.vector_registers
             rows, vectors = _even(height, width, lanes, usual, sums, registers)
     packed = max(LEAST_PACKED, target.caches.own // 2)
-    return Tile(dtype, rows, max(1, vectors), lanes, DEPTH, has_fma(target), packed)
+    tile = Tile(dtype, rows, max(1, vectors), lanes, DEPTH, has_fma(target), packed)
+    by_element = multiplies_by_element(target) and lanes > 1 and not dtype.is_complex
+    return replace(tile, by_element=by_element)
 
 
 def _even(

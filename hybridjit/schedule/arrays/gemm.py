@@ -21,7 +21,8 @@ to what `c` holds (`goes_on`), that is the total. Packing reads the factors in a
 converts them on the way.
 
 Where the terms are those of windows, as in a convolution, neighbouring rows share most of what they
-read: they are not packed, one panel after the other is, and all terms are added in one go.
+read, and all terms are added in one go. Rows are packed so that they still do (left_factor.py), or
+not at all, and one panel after the other is:
 
     for j in range(0, filters, columns):
         right = the filters j : j + columns
@@ -41,7 +42,6 @@ from functools import partial
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import (
     Add,
-    Buffer,
     Call,
     Const,
     Expr,
@@ -58,6 +58,13 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.stmt import UNROLL, If, Store, seq
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.left_factor import (
+    LeftFactor,
+    RowsAt,
+    left_factor,
+    parts_of,
+    term_at,
+)
 from hybridjit.schedule.arrays.multiply_add import multiply_add
 from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, TileMemory
 
@@ -66,13 +73,11 @@ Indices = tuple[Expr, ...]
 
 @record
 class _TilePlace:
-    """Where a tile is: its first row, its panel, its first column, and its first term."""
+    """Where a tile is: its rows, its panel, and its first column."""
 
-    around: Place
-    i: Expr
+    rows: RowsAt
     p: Expr
     j: Expr
-    k: Expr
 
 
 @record
@@ -84,12 +89,19 @@ class TiledProduct:
     tile: Tile
     memory: TileMemory
     own: RowMemory | None = None
+    packed: LeftFactor | None = None
 
     @property
     def rows(self) -> RowMemory:
         """The memory of the rows that are being computed."""
         assert self.own is not None
         return self.own
+
+    @property
+    def left(self) -> LeftFactor:
+        """The left factor, for the rows that are being computed."""
+        assert self.packed is not None
+        return self.packed
 
     def emit(self) -> None:
         """Store all elements of the product."""
@@ -108,45 +120,47 @@ class TiledProduct:
         depth = self._part(inner, k, self.tile.depth, "depth")
         packed = self._part(width, j, self.tile.panels * columns, "packed")
         # Of whole panels it is plain that no column of theirs is beyond the last one.
-        beyond = 0 if self._is_whole(2, columns) else columns - 1
+        beyond = 0 if self.factors.is_whole(2, columns) else columns - 1
         panels = tidy(FloorDiv(plus(packed, Const(beyond)), Const(columns)))
 
         def column_of(p: Expr) -> Expr:
             return plus(j, times(p, Const(columns)))
 
         def rows_from(around: Place, i: Expr) -> None:
-            own = RowMemory.of(code, self.tile, self.memory.depth, self.factors)
-            here = replace(self, own=own)
-            if self._is_packed:
-                here._pack_left(around, i, k, depth)
+            own = RowMemory.of(code, self.tile)  # first of all: there is little room on the stack
+            left = left_factor(code, self.factors, self.tile, self.memory.depth)
+            here = replace(self, own=own, packed=left)
+            at = RowsAt(around, i, k)
+            left.pack(at, depth)
 
             def tile(p: Expr) -> None:
-                here._tile(_TilePlace(around, i, p, column_of(p), k), depth)
+                here._tile(_TilePlace(at, p, column_of(p)), depth)
 
             code.each("p", panels, tile)
 
-        def pack(p: Expr) -> None:
-            first = column_of(p)
-            self._each_term(depth, lambda at, d: self._pack_right(_moved(k, at), first, (p, d)))
+        def pack(p: Expr, at: Place, d: Expr) -> None:
+            self._pack_right(term_at(k, at), column_of(p), (p, d))
 
         def rows_around(around: list[Expr]) -> None:
             code.each("i", rows, lambda i: rows_from(around, i), step=self.tile.rows)
 
-        code.each("p", panels, pack)
+        self._each_term(depth, lambda at, d: code.each("p", panels, lambda p: pack(p, at, d)))
         names = [f"i{number}" for number in range(len(self.factors.around))]
         code.nest(names, self.factors.around, rows_around)
-
-    @property
-    def _is_packed(self) -> bool:
-        """Whether rows are packed."""
-        return not self.factors.is_read_in_place
 
     def _tile(self, place: _TilePlace, depth: Expr) -> None:
         self._sum(place, depth)
         self._store(place)
 
-    def _each_term(self, depth: Expr, body: Callable[[Place, Expr], None]) -> None:
-        """Emit what is done with each of the terms: its place, and its number."""
+    def _each_term(
+        self,
+        depth: Expr,
+        body: Callable[[Place, Expr], None],
+        begin: Callable[[Place], None] | None = None,
+    ) -> None:
+        """Emit what is done with each of the terms: its place, and its number; and how those of a
+        row of a window `begin`, which are written out one by one then.
+        """
         windows = self.factors.windows
 
         def one(place: list[Expr]) -> None:
@@ -159,6 +173,10 @@ class TiledProduct:
         sizes = [depth, *map(Const, windows)]
 
         def innermost(around: list[Expr]) -> None:
+            if begin is not None:
+                begin(around)
+                self.code.unrolled(names[-1], windows[-1], lambda at: one([*around, at]))
+                return
             self.code.each(names[-1], sizes[-1], lambda at: one([*around, at]))
 
         # LLVM would write all of a window out, with more in flight than there are registers.
@@ -174,47 +192,6 @@ class TiledProduct:
 
     # -- packing -------------------------------------------------------------------------------
 
-    def _pack_left(self, around: Place, i: Expr, k: Expr, depth: Expr) -> None:
-        """Copy the rows from `i` on; the last row stands for those that are not there."""
-        code = self.code
-
-        def copy(r: Expr, row: Expr, d: Expr) -> None:
-            value = self.factors.left((*around, row), (plus(k, d),))
-            assert self.rows.left is not None
-            self._pack(self.rows.left, lambda part: self._left_place(part, r, d), value)
-
-        def one_row(r: Expr) -> None:
-            row = self._row(i, r)
-            row = code.let(row, "row") if isinstance(row, Min) else row
-            code.each("d", depth, lambda d: copy(r, row, d))
-
-        def one_term(d: Expr) -> None:
-            code.each("r", self.tile.rows, lambda r: copy(r, plus(i, r), d))
-
-        if not self.factors.term_by_term:
-            code.each("r", self.tile.rows, one_row)
-            return
-        with code.collect() as by_term:
-            code.each("d", depth, one_term)
-        if self._is_whole(0, self.tile.rows):
-            code.emit(seq(*by_term))
-            return
-        with code.collect() as by_row:
-            code.each("r", self.tile.rows, one_row)
-        is_full = Le(plus(i, Const(self.tile.rows)), self.factors.sizes[0])
-        code.emit(If(is_full, seq(*by_term), seq(*by_row)))
-
-    def _left_place(self, part: Expr, r: Expr, d: Expr) -> Indices:
-        """Where an element of the left factor is packed."""
-        return (part, d, r) if self.factors.term_by_term else (part, r, d)
-
-    def _row(self, i: Expr, r: Expr) -> Expr:
-        """A row of the tile that begins at `i`, or the last one there is."""
-        row = plus(i, r)
-        if self._is_whole(0, self.tile.rows):
-            return row
-        return tidy(Min(row, minus(self.factors.sizes[0], Const(1))))
-
     def _pack_right(self, term: Place, first: Expr, place: tuple[Expr, Expr]) -> None:
         """Copy one row of a panel; there are zeros where there are no columns."""
         code, zero = self.code, const(0, self.tile.dtype.component)
@@ -222,7 +199,9 @@ class TiledProduct:
 
         def copy(lane: Expr) -> None:
             value = self.factors.right(term, plus(first, lane))
-            self._pack(self.memory.right, lambda part: (*place, part, lane), value)
+            parts = [value] if self.tile.parts == 1 else parts_of(code.let(value, "y"))
+            for part, number in enumerate(parts):
+                code.emit(Store(self.memory.right, (*place, Const(part), lane), number))
 
         def copy_or_clear(lane: Expr) -> None:
             with code.collect() as there:
@@ -243,7 +222,7 @@ class TiledProduct:
         """Emit what is done with a tile that begins at a column: if all are there, and if not."""
         code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
         known = constant(minus(size, first))
-        is_whole = self._is_whole(2, columns) or (known is not None and known >= columns)
+        is_whole = self.factors.is_whole(2, columns) or (known is not None and known >= columns)
         if is_whole or known is not None:
             (whole if is_whole else part)()
             return
@@ -253,19 +232,6 @@ class TiledProduct:
             part()
         is_inside = Le(plus(first, Const(columns)), size)
         code.emit(If(is_inside, seq(*inside), seq(*beyond)))
-
-    def _is_whole(self, axis: int, step: int) -> bool:
-        """True if a size is known to be a multiple of `step`."""
-        known = constant(self.factors.sizes[axis])
-        return known is not None and known % step == 0
-
-    def _pack(self, buffer: Buffer, place: Callable[[Expr], Indices], value: Expr) -> None:
-        """Store an element, or its parts, each in its own place."""
-        if self.tile.parts == 1:
-            self.code.emit(Store(buffer, place(Const(0)), value))
-            return
-        for part, number in enumerate(_parts(self.code.let(value, "x"))):
-            self.code.emit(Store(buffer, place(Const(part)), number))
 
     # -- tiles ---------------------------------------------------------------------------------
 
@@ -290,14 +256,16 @@ class TiledProduct:
                 emit(Store(memory.out, (r, part, column), Load(memory.sums, (r, part, v, lane))))
 
         def add_term(at: Place, d: Expr) -> None:
+            self.left.load_term(d)
             self._each_sum(
                 lambda r, v, lane: self._add(
-                    self._left_parts(place, r, at, d), (place.p, d), (r, v, lane)
+                    self.left.parts(place.rows, r, at, d), (place.p, d), (r, v, lane)
                 )
             )
 
         self._begin(place)
-        self._each_term(depth, add_term)
+        has_spans = self.factors.span is not None
+        self._each_term(depth, add_term, self.left.load_window if has_spans else None)
         self._each_sum(write)
 
     def _begin(self, place: _TilePlace) -> None:
@@ -318,7 +286,7 @@ class TiledProduct:
             return
         with self.code.collect() as from_total:
             self._start_with(partial(self._total, place))
-        self.code.emit(If(Gt(place.k, ZERO), seq(*from_total), seq(*from_zero)))
+        self.code.emit(If(Gt(place.rows.k, ZERO), seq(*from_total), seq(*from_zero)))
 
     def _has_totals(self) -> bool:
         """Whether a sum begins with what the blocks of terms before have left."""
@@ -346,18 +314,9 @@ class TiledProduct:
         def clear(r: Expr, lane: Expr) -> None:
             emit(Store(out, (r, ZERO, lane), const(0, tile.dtype)))
 
-        if not (self._is_whole(0, tile.rows) and self._is_whole(2, tile.columns)):
+        if not (self.factors.is_whole(0, tile.rows) and self.factors.is_whole(2, tile.columns)):
             self._each_lane(Const(tile.rows), clear)
         self._each_element(place, copy)
-
-    def _left_parts(self, place: _TilePlace, r: Expr, at: Place, d: Expr) -> list[Expr]:
-        """The parts of an element of the left factor, in a row of a tile: packed, or as it is."""
-        left, parts = self.rows.left, range(self.tile.parts)
-        if left is not None:
-            return [Load(left, self._left_place(Const(part), r, d)) for part in parts]
-        row = (*place.around, self._row(place.i, r))
-        value = self.factors.left(row, _moved(place.k, at))
-        return _parts(value) if self.tile.parts == 2 else [value]
 
     def _add(self, x: list[Expr], term: tuple[Expr, Expr], place: Indices) -> None:
         """Add one product to one sum."""
@@ -390,12 +349,12 @@ class TiledProduct:
             return
         each_part = partial(self._each_part, place)
         if not self.tile.in_order:
-            code.only_if(Gt(place.k, ZERO), lambda: each_part(_add_total))
+            code.only_if(Gt(place.rows.k, ZERO), lambda: each_part(_add_total))
         with code.collect() as last:
             finish()
         with code.collect() as others:
             each_part(_keep_total)
-        is_last = Ge(plus(place.k, Const(self.tile.depth)), self.factors.sizes[1])
+        is_last = Ge(plus(place.rows.k, Const(self.tile.depth)), self.factors.sizes[1])
         code.emit(If(is_last, seq(*last), seq(*others)))
 
     def _put(self, place: _TilePlace, r: Expr, lane: Expr) -> None:
@@ -406,13 +365,15 @@ class TiledProduct:
 
     def _element(self, place: _TilePlace, r: Expr, lane: Expr) -> Load:
         """The element of the result for one of a tile."""
-        return self.factors.element((*place.around, plus(place.i, r)), plus(place.j, lane))
+        return self.factors.element(
+            (*place.rows.around, plus(place.rows.i, r)), plus(place.j, lane)
+        )
 
     def _total(self, place: _TilePlace, r: Expr, part: Expr, lane: Expr) -> Load:
         """What the blocks of terms before have left for an element of a tile."""
         assert self.memory.totals is not None
         column = plus(times(place.p, Const(self.tile.columns)), lane)
-        return Load(self.memory.totals, (*place.around, plus(place.i, r), part, column))
+        return Load(self.memory.totals, (*place.rows.around, plus(place.rows.i, r), part, column))
 
     def _each_part(self, place: _TilePlace, update: Callable[[Load, Load], Store]) -> None:
         """Emit what is done with each part of a sum and with that of the terms before, of all rows
@@ -429,7 +390,7 @@ class TiledProduct:
     def _each_element(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
         code, size = self.code, self.factors.sizes[2]
-        height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
+        height = self._part(self.factors.sizes[0], place.rows.i, self.tile.rows, "rows")
 
         def only_inside(r: Expr, lane: Expr) -> None:
             code.only_if(Lt(plus(place.j, lane), size), lambda: body(r, lane))
@@ -447,15 +408,6 @@ class TiledProduct:
             code.each("l", columns, lambda lane: code.lanes("r", height, lambda r: body(r, lane)))
             return
         code.each("r", height, lambda r: code.lanes("l", columns, lambda lane: body(r, lane)))
-
-
-def _moved(k: Expr, term: Place) -> Indices:
-    """The place of a term of the block that begins at `k`, among all terms."""
-    return (plus(k, term[0]), *term[1:])
-
-
-def _parts(value: Expr) -> list[Expr]:
-    return [Call("real", (value,)), Call("imag", (value,))]
 
 
 def _add_total(out: Load, total: Load) -> Store:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from hybridjit.arith.linear import linear_form
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mod, Var
 from hybridjit.ir.stmt import ARRAY, Allocate, For, If, Let, Stmt, Store, seq
@@ -22,7 +23,7 @@ from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.multiply_add import fused_sum, multiply_add
 from hybridjit.schedule.arrays.replace_loads import element_at
-from hybridjit.schedule.arrays.tile import Factors, Place, Tile, TileMemory
+from hybridjit.schedule.arrays.tile import Factors, Place, Span, Tile, TileMemory
 
 Mirror = Callable[[Expr], Expr]
 
@@ -102,12 +103,25 @@ class Product:
         Rows of windows have most of their elements in common. Columns that are apart in the result
         are on as many pages of memory: a panel of them at a time.
         """
-        if self.windows:
-            return True
         width = constant(self.sizes[2])
+        if self.windows:
+            is_once = width is not None and width <= tile.columns
+            return is_once or not tile.by_element or self.find_axis_of_windows() is None
         is_narrow = width is not None and width <= MAX_PANELS_IN_PLACE * tile.columns
         is_read = not self.lets and isinstance(self.left, Load)
         return is_read and (is_narrow or self.goes_along_rows)
+
+    def find_axis_of_windows(self) -> tuple[int, int, int] | None:
+        """The axis of the left factor along which rows, and terms of a row of a window, are: and
+        how far apart they are there.
+        """
+        if self.lets or not isinstance(self.left, Load):
+            return None
+        row, term = self.rows[-1], self.windows[-1]
+        axes = [n for n, at in enumerate(self.left.indices) if {row, term} & set(walk(at))]
+        form = linear_form(self.left.indices[axes[0]]) if len(axes) == 1 else None
+        steps = None if form is None else (form.terms.get(row, 0), form.terms.get(term, 0))
+        return (axes[0], *steps) if steps is not None and min(steps) > 0 else None
 
     def has_few_rows(self, tile: Tile) -> bool:
         """Whether a panel of columns is used once only."""
@@ -257,6 +271,7 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             goes_along_rows=product.goes_along_rows,
             is_read_in_place=in_place,
             term_by_term=_lies_along_rows(product),
+            span=None if in_place else _find_span(product, row, term),
             of_bytes=product.of_bytes,
         )
         TiledProduct(code, factors, tile, memory).emit()
@@ -264,6 +279,27 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
     names = [var.name for var in product.batch]
     code.nest(names, [product.extent(var) for var in product.batch], one, ((ARRAY, True),))
     return loops
+
+
+def _find_span(
+    product: Product,
+    row: Callable[[Place], dict[Var, Expr]],
+    term: Callable[[Place], dict[Var, Expr]],
+) -> Span | None:
+    """What rows of a tile read of windows that overlap, if there are any."""
+    found = product.find_axis_of_windows() if product.windows else None
+    if found is None:
+        return None
+    axis, stride, dilation = found
+
+    def beyond(i: Place, k: Place, places: Expr) -> Expr:
+        _, load = element_at({**row(i), **term(k)}, (), product.left)
+        assert isinstance(load, Load)
+        indices = list(load.indices)
+        indices[axis] = plus(indices[axis], places)
+        return replace(load, indices=tuple(indices))
+
+    return Span(stride, dilation, beyond)
 
 
 def _lies_along_rows(product: Product) -> bool:

@@ -18,6 +18,11 @@ def has_fma(target: Target) -> bool:
     return target.has("fma") or target.is_arm
 
 
+def multiplies_by_element(target: Target) -> bool:
+    """Whether a machine multiplies a vector by an element of another one, in any of its lanes."""
+    return target.is_arm
+
+
 def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool, of_bytes: bool = False) -> Expr:
     """`x * y + total`, rounded once if that is wanted and makes sense; of four bytes each, the sum
     of their products.

@@ -36,6 +36,9 @@ class Tile:
     in_order: bool = False
     # Whether the first of them is added to what the result holds.
     goes_on: bool = False
+    # Whether vectors are multiplied by an element of another one, so that elements of several rows
+    # are loaded at once; else each of them is loaded into all lanes.
+    by_element: bool = False
 
     @property
     def parts(self) -> int:
@@ -54,6 +57,22 @@ class Tile:
 
 
 @record
+class Span:
+    """The elements of the left factor next to each other that rows read of a row of a window: so
+    far apart for two rows, and for two terms. The element so many places `beyond` the one of a row
+    and a term is there for all that lies between two that are read.
+    """
+
+    stride: int
+    dilation: int
+    beyond: Callable[[Place, Place, Expr], Expr]
+
+    def of_rows(self, rows: int, width: int) -> int:
+        """How many elements there are for so many rows, and a window of this width."""
+        return (rows - 1) * self.stride + (width - 1) * self.dilation + 1
+
+
+@record
 class Factors:
     """The elements of two matrices, their sizes (rows, inner, columns), and of what takes the sums.
 
@@ -61,7 +80,8 @@ class Factors:
     the loops `around`, if there are any, and a number; a term is a number and a place in the
     `windows`, of these sizes. What the result has next to each other are columns, or rows. The
     left factor is packed, or `is_read_in_place`; packed row by row, or `term_by_term` if rows of
-    the product are what lies next to each other there. Terms are products, or those `of_bytes`.
+    the product are what lies next to each other there, and in a `span` if windows overlap. Terms
+    are products, or those `of_bytes`.
     """
 
     left: Callable[[Place, Place], Expr]
@@ -73,7 +93,13 @@ class Factors:
     goes_along_rows: bool = False
     is_read_in_place: bool = False
     term_by_term: bool = False
+    span: Span | None = None
     of_bytes: bool = False
+
+    def is_whole(self, axis: int, step: int) -> bool:
+        """True if a size is known to be a multiple of `step`."""
+        known = constant(self.sizes[axis])
+        return known is not None and known % step == 0
 
 
 @record
@@ -110,27 +136,18 @@ class TileMemory:
 
 @record
 class RowMemory:
-    """Scratch memory of some rows, which no others use: packed rows, the sums, and the sums on
-    their way out. It is made where the rows are computed, so that threads have their own.
+    """Scratch memory of some rows, which no others use: the sums, and the sums on their way out. It
+    is made where the rows are computed, so that threads have their own.
     """
 
-    left: Buffer | None
     sums: Buffer
     out: Buffer
 
     @staticmethod
-    def of(code: Builder, tile: Tile, depth: int, factors: Factors) -> RowMemory:
-        """As much of it as a tile needs.
-
-        Packed rows are a bit longer than they need to be: apart by a power of two, they would
-        compete for the same lines of the cache.
-        """
-        dtype, left = tile.dtype.component, None
-        if not factors.is_read_in_place:
-            sizes = (depth, tile.rows) if factors.term_by_term else (tile.rows, depth + tile.lanes)
-            left = code.local("left", dtype, tile.parts, *sizes)
+    def of(code: Builder, tile: Tile) -> RowMemory:
+        """As much of it as a tile needs."""
+        dtype = tile.dtype.component
         return RowMemory(
-            left,
             code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
             code.local("out", dtype, tile.rows, tile.parts, tile.columns),
         )

@@ -1,0 +1,326 @@
+"""The left factor of a product, for the rows of one tile: packed, or read where it is.
+
+    row by row          left[r, d] = a[i + r, k + d]
+    term by term        left[d, r] = a[i + r, k + d]
+    side by side        as term by term, and the elements of all rows are loaded at once, where the
+                        processor multiplies vectors by an element of another:
+                            term = left[d, :]
+                            sums[r] += term[r] * right[d]
+    in spans            of windows, whose rows share most of what they read:
+                            left[d, dy, e] = a[n, k + d, y + dy, x + e]
+                            term = left[d, dy, :]
+                            sums[r] += term[r + dx] * right[d, dy, dx]
+
+Packed rows are next to each other whatever the factor looks like, and of its type. The last row
+stands for those of a tile that are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
+from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Le, Load, Min
+from hybridjit.ir.stmt import If, Store, seq
+from hybridjit.record import record
+from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.tile import Factors, Place, Span, Tile
+
+
+@record
+class RowsAt:
+    """Where the rows of a tile are: the loops around, the first row, and the first term."""
+
+    around: Place
+    i: Expr
+    k: Expr
+
+    def term(self, at: Place) -> tuple[Expr, ...]:
+        """The place of a term, among all terms."""
+        return term_at(self.k, at)
+
+
+@record
+class LeftFactor:
+    """The left factor where it is."""
+
+    code: Builder
+    factors: Factors
+    tile: Tile
+
+    def pack(self, rows: RowsAt, depth: Expr) -> None:
+        """Copy the rows of a tile, for so many terms."""
+
+    def load_term(self, d: Expr) -> None:
+        """Load the elements of a term in all rows, if that is done at once."""
+
+    def load_window(self, at: Place) -> None:
+        """Load the elements of a row of a window for all rows of the tile, if that is."""
+
+    def parts(self, rows: RowsAt, r: Expr, at: Place, d: Expr) -> list[Expr]:
+        """The parts of an element: in a row of the tile, of a term, which has the number `d`."""
+        value = self.factors.left((*rows.around, self.row(rows.i, r)), rows.term(at))
+        return parts_of(value) if self.tile.parts == 2 else [value]
+
+    def row(self, i: Expr, r: Expr) -> Expr:
+        """A row of the tile that begins at `i`, or the last one there is."""
+        row = plus(i, r)
+        if self.factors.is_whole(0, self.tile.rows):
+            return row
+        return tidy(Min(row, minus(self.factors.sizes[0], Const(1))))
+
+    def if_full(self, i: Expr, full: Callable[[], None], part: Callable[[], None]) -> None:
+        """Emit what is done with a tile that begins at a row: if all are there, and if not."""
+        code, rows = self.code, self.tile.rows
+        left = constant(minus(self.factors.sizes[0], i))
+        is_full = self.factors.is_whole(0, rows) or (left is not None and left >= rows)
+        if is_full or left is not None:
+            (full if is_full else part)()
+            return
+        with code.collect() as inside:
+            full()
+        with code.collect() as beyond:
+            part()
+        code.emit(If(Le(plus(i, Const(rows)), self.factors.sizes[0]), seq(*inside), seq(*beyond)))
+
+    def named_row(self, i: Expr, r: Expr) -> Expr:
+        """The same, found once."""
+        row = self.row(i, r)
+        return self.code.let(row, "row") if isinstance(row, Min) else row
+
+
+@record
+class PackedRows(LeftFactor):
+    """Row by row, or term by term."""
+
+    left: Buffer
+
+    @staticmethod
+    def of(code: Builder, factors: Factors, tile: Tile, depth: int) -> PackedRows:
+        """With memory for a tile.
+
+        Rows are a bit longer than they need to be: apart by a power of two, they would compete for
+        the same lines of the cache.
+        """
+        sizes = (depth, tile.rows) if factors.term_by_term else (tile.rows, depth + tile.lanes)
+        left = code.local("left", tile.dtype.component, tile.parts, *sizes)
+        return PackedRows(code, factors, tile, left)
+
+    def pack(self, rows: RowsAt, depth: Expr) -> None:
+        def by_row() -> None:
+            self._pack_by_row(rows, ZERO, depth)
+
+        if not self.factors.term_by_term:
+            by_row()
+            return
+        by_term = partial(self.code.each, "d", depth, partial(self._pack_term, rows))
+        self.if_full(rows.i, by_term, by_row)
+
+    @property
+    def height(self) -> int:
+        """For how many rows there is room; the last one stands for those that no tile has, too."""
+        return self.tile.rows
+
+    def _pack_term(self, rows: RowsAt, d: Expr) -> None:
+        """Copy one term of all rows, which are there."""
+
+        def copy(r: Expr, row: Expr) -> None:
+            self._copy(rows, r, plus(rows.i, row), d)
+
+        self.code.each("r", self.tile.rows, lambda r: copy(r, r))
+        for r in range(self.tile.rows, self.height):
+            copy(Const(r), Const(self.tile.rows - 1))
+
+    def _pack_by_row(self, rows: RowsAt, first: Expr, depth: Expr) -> None:
+        """Copy the terms from `first` on."""
+
+        def one(r: Expr) -> None:
+            last = Const(self.tile.rows - 1)
+            row = self.named_row(rows.i, r if self.height == self.tile.rows else Min(r, last))
+            self.code.each("d", depth, lambda d: self._copy(rows, r, row, d), start=first)
+
+        self.code.each("r", self.height, one)
+
+    def _copy(self, rows: RowsAt, r: Expr, row: Expr, d: Expr) -> None:
+        """Store an element, or its parts, each in its own place."""
+        value = self.factors.left((*rows.around, row), rows.term((d,)))
+        parts = [value] if self.tile.parts == 1 else parts_of(self.code.let(value, "x"))
+        for part, number in enumerate(parts):
+            self.code.emit(Store(self.left, self._place(Const(part), r, d), number))
+
+    def _place(self, part: Expr, r: Expr, d: Expr) -> tuple[Expr, ...]:
+        """Where an element is packed."""
+        return (part, d, r) if self.factors.term_by_term else (part, r, d)
+
+    def parts(self, rows: RowsAt, r: Expr, at: Place, d: Expr) -> list[Expr]:
+        parts = range(self.tile.parts)
+        return [Load(self.left, self._place(Const(part), r, d)) for part in parts]
+
+
+@record
+class RowsSideBySide(PackedRows):
+    """Term by term, and the elements of all rows are loaded at once."""
+
+    term: Buffer
+    square: Buffer
+
+    @staticmethod
+    def of(code: Builder, factors: Factors, tile: Tile, depth: int) -> RowsSideBySide:
+        """With memory for a tile; what is to be in registers comes first: the stack is small."""
+        height = _whole_vectors(tile.rows, tile)
+        term = code.local("term", tile.dtype, height)
+        square = code.local("square", tile.dtype, tile.lanes, tile.lanes)
+        left = code.local("left", tile.dtype, 1, depth, height)
+        return RowsSideBySide(code, factors, tile, left, term, square)
+
+    @property
+    def height(self) -> int:
+        return _whole_vectors(self.tile.rows, self.tile)
+
+    def pack(self, rows: RowsAt, depth: Expr) -> None:
+        if self.factors.term_by_term:
+            PackedRows.pack(self, rows, depth)
+            return
+        code, lanes = self.code, Const(self.tile.lanes)
+        whole = code.let(tidy(times(FloorDiv(depth, lanes), lanes)), "whole")
+        numbers = [self.named_row(rows.i, Const(r)) for r in range(self.tile.rows)]
+        turn = partial(self._turn_squares, rows, numbers)
+        code.each("d", whole, turn, step=self.tile.lanes)
+        if whole != depth:
+            self._pack_by_row(rows, whole, depth)
+
+    def _turn_squares(self, rows: RowsAt, numbers: Sequence[Expr], d: Expr) -> None:
+        """Copy as many terms of all rows as there are lanes: squares, which stay in registers."""
+        code, lanes = self.code, self.tile.lanes
+
+        def take(r: int, lane: Expr) -> None:
+            row = numbers[min(r, len(numbers) - 1)]
+            value = self.factors.left((*rows.around, row), rows.term((plus(d, lane),)))
+            code.emit(Store(self.square, (Const(r % lanes), lane), value))
+
+        for first in range(0, self.height, lanes):
+            for r in range(first, first + lanes):
+                code.lanes("l", lanes, partial(take, r))
+            for term in range(lanes):
+                for r in range(lanes):
+                    value = Load(self.square, (Const(r), Const(term)))
+                    place = (ZERO, plus(d, Const(term)), Const(first + r))
+                    code.emit(Store(self.left, place, value))
+
+    def _place(self, part: Expr, r: Expr, d: Expr) -> tuple[Expr, ...]:
+        return part, d, r
+
+    def load_term(self, d: Expr) -> None:
+        _load_vectors(self.code, self.tile, self.left, (ZERO, d), self.term)
+
+    def parts(self, rows: RowsAt, r: Expr, at: Place, d: Expr) -> list[Expr]:
+        return [Load(self.term, (r,))]
+
+
+@record
+class WindowSpans(LeftFactor):
+    """What the rows of a tile read of a row of a window, from its first element to the last."""
+
+    span: Span
+    left: Buffer
+    term: Buffer
+
+    @staticmethod
+    def of(code: Builder, factors: Factors, tile: Tile, span: Span) -> WindowSpans:
+        """With memory for all terms of a tile."""
+        depth = constant(factors.sizes[1])
+        assert depth is not None, "the loops over windows are of known lengths"
+        size = _whole_vectors(span.of_rows(tile.rows, factors.windows[-1]), tile)
+        term = code.local("term", tile.dtype, size)
+        left = code.local("left", tile.dtype, depth, *factors.windows[:-1], size)
+        return WindowSpans(code, factors, tile, span, left, term)
+
+    def pack(self, rows: RowsAt, depth: Expr) -> None:
+        code, windows = self.code, self.factors.windows[:-1]
+        names = ["d", *(f"d{number}" for number in range(len(windows)))]
+        nest = partial(code.nest, names, [depth, *map(Const, windows)])
+
+        def part() -> None:
+            beyond = minus(minus(self.factors.sizes[0], Const(1)), rows.i)  # of the last row
+            last = plus(times(beyond, Const(self.span.stride)), Const(self._last_of_one))
+            last = code.let(last, "last")
+            nest(lambda at: self._copy_part(rows, at, last))
+
+        self.if_full(rows.i, lambda: nest(lambda at: self._copy_whole(rows, at)), part)
+
+    @property
+    def _last_of_one(self) -> int:
+        """Where the last element is that one row reads."""
+        return self.span.of_rows(1, self.factors.windows[-1]) - 1
+
+    def _copy_whole(self, rows: RowsAt, at: Place) -> None:
+        """Copy what all rows read, and its last element once more for what is left of a vector."""
+        code, lanes = self.code, self.tile.lanes
+        size = self.span.of_rows(self.tile.rows, self.factors.windows[-1])
+        copy = partial(self._copy, rows, at)
+        for first in range(0, size - size % lanes, lanes):
+            code.lanes("e", lanes, partial(_copy_from, copy, Const(first)))
+        for e in range(size - size % lanes, _whole_vectors(size, self.tile)):
+            copy(Const(e), Const(min(e, size - 1)))
+
+    def _copy_part(self, rows: RowsAt, at: Place, last: Expr) -> None:
+        size = self.left.shape[-1]
+        self.code.each("e", size, lambda e: self._copy(rows, at, e, tidy(Min(e, last))))
+
+    def _copy(self, rows: RowsAt, at: Place, e: Expr, taken: Expr) -> None:
+        value = self.span.beyond((*rows.around, rows.i), (*rows.term(at), ZERO), taken)
+        self.code.emit(Store(self.left, (*at, e), value))
+
+    def load_window(self, at: Place) -> None:
+        _load_vectors(self.code, self.tile, self.left, tuple(at), self.term)
+
+    def parts(self, rows: RowsAt, r: Expr, at: Place, d: Expr) -> list[Expr]:
+        stride, dilation = Const(self.span.stride), Const(self.span.dilation)
+        return [Load(self.term, (plus(times(r, stride), times(at[-1], dilation)),))]
+
+
+def left_factor(code: Builder, factors: Factors, tile: Tile, depth: int) -> LeftFactor:
+    """The way that suits the factors and the tile, with memory for so many terms."""
+    if factors.is_read_in_place:
+        return LeftFactor(code, factors, tile)
+    if factors.span is not None:
+        return WindowSpans.of(code, factors, tile, factors.span)
+    way = RowsSideBySide if tile.by_element else PackedRows
+    return way.of(code, factors, tile, depth)
+
+
+def _copy_from(copy: Callable[[Expr, Expr], None], first: Expr, lane: Expr) -> None:
+    copy(plus(first, lane), plus(first, lane))
+
+
+def _whole_vectors(count: int, tile: Tile) -> int:
+    """So many elements, and as many more as it takes for whole vectors."""
+    return -(-count // tile.lanes) * tile.lanes
+
+
+def _load_vectors(
+    code: Builder, tile: Tile, source: Buffer, place: tuple[Expr, ...], term: Buffer
+) -> None:
+    """Load all that `source` has at a place into `term`, vector by vector."""
+
+    def load(e: Expr) -> None:
+        code.emit(Store(term, (e,), Load(source, (*place, e))))
+
+    def load_lane(first: int, lane: Expr) -> None:
+        load(plus(Const(first), lane))
+
+    size = constant(source.shape[-1])
+    assert size is not None
+    for first in range(0, size, tile.lanes):
+        code.lanes("l", tile.lanes, partial(load_lane, first))
+
+
+def term_at(k: Expr, at: Place) -> tuple[Expr, ...]:
+    """The place of a term of the block that begins at `k`, among all terms."""
+    return (plus(k, at[0]), *at[1:])
+
+
+def parts_of(value: Expr) -> list[Expr]:
+    """The parts of a complex number."""
+    return [Call("real", (value,)), Call("imag", (value,))]
