@@ -144,7 +144,10 @@ class TiledProduct:
         def rows_around(around: list[Expr]) -> None:
             code.each("i", rows, lambda i: rows_from(around, i), step=self.tile.rows)
 
-        self._each_term(depth, lambda at, d: code.each("p", panels, lambda p: pack(p, at, d)))
+        if self.factors.windows:  # whose terms lie next to each other, not columns
+            code.each("p", panels, lambda p: self._each_term(depth, partial(pack, p)))
+        else:
+            self._each_term(depth, lambda at, d: code.each("p", panels, lambda p: pack(p, at, d)))
         names = [f"i{number}" for number in range(len(self.factors.around))]
         code.nest(names, self.factors.around, rows_around)
 

@@ -17,7 +17,7 @@ stands for those of a tile that are not there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
@@ -122,6 +122,10 @@ class PackedRows(LeftFactor):
         """For how many rows there is room; the last one stands for those that no tile has, too."""
         return self.tile.rows
 
+    def _there(self, r: Expr) -> Expr:
+        """A row that there is room for, or the last one of the tile."""
+        return r if self.height == self.tile.rows else tidy(Min(r, Const(self.tile.rows - 1)))
+
     def _pack_term(self, rows: RowsAt, d: Expr) -> None:
         """Copy one term of all rows, which are there."""
 
@@ -136,8 +140,7 @@ class PackedRows(LeftFactor):
         """Copy the terms from `first` on."""
 
         def one(r: Expr) -> None:
-            last = Const(self.tile.rows - 1)
-            row = self.named_row(rows.i, r if self.height == self.tile.rows else Min(r, last))
+            row = self.named_row(rows.i, self._there(r))
             self.code.each("d", depth, lambda d: self._copy(rows, r, row, d), start=first)
 
         self.code.each("r", self.height, one)
@@ -184,29 +187,29 @@ class RowsSideBySide(PackedRows):
             return
         code, lanes = self.code, Const(self.tile.lanes)
         whole = code.let(tidy(times(FloorDiv(depth, lanes), lanes)), "whole")
-        numbers = [self.named_row(rows.i, Const(r)) for r in range(self.tile.rows)]
-        turn = partial(self._turn_squares, rows, numbers)
-        code.each("d", whole, turn, step=self.tile.lanes)
+        code.each("d", whole, partial(self._turn_squares, rows), step=self.tile.lanes)
         if whole != depth:
             self._pack_by_row(rows, whole, depth)
 
-    def _turn_squares(self, rows: RowsAt, numbers: Sequence[Expr], d: Expr) -> None:
+    def _turn_squares(self, rows: RowsAt, d: Expr) -> None:
         """Copy as many terms of all rows as there are lanes: squares, which stay in registers."""
         code, lanes = self.code, self.tile.lanes
 
-        def take(r: int, lane: Expr) -> None:
-            row = numbers[min(r, len(numbers) - 1)]
+        def take(first: Expr, r: Expr, lane: Expr) -> None:
+            row = self.row(rows.i, self._there(plus(first, r)))
             value = self.factors.left((*rows.around, row), rows.term((plus(d, lane),)))
-            code.emit(Store(self.square, (Const(r % lanes), lane), value))
+            code.emit(Store(self.square, (r, lane), value))
 
-        for first in range(0, self.height, lanes):
-            for r in range(first, first + lanes):
-                code.lanes("l", lanes, partial(take, r))
-            for term in range(lanes):
-                for r in range(lanes):
-                    value = Load(self.square, (Const(r), Const(term)))
-                    place = (ZERO, plus(d, Const(term)), Const(first + r))
-                    code.emit(Store(self.left, place, value))
+        def put(first: Expr, r: Expr, term: Expr) -> None:
+            place = (ZERO, plus(d, term), plus(first, r))
+            code.emit(Store(self.left, place, Load(self.square, (r, term))))
+
+        def turn(number: Expr) -> None:
+            first = times(number, Const(lanes))
+            code.unrolled("r", lanes, lambda r: code.lanes("l", lanes, partial(take, first, r)))
+            code.unrolled("r", lanes, lambda r: code.unrolled("t", lanes, partial(put, first, r)))
+
+        code.unrolled("s", self.height // lanes, turn)
 
     def _place(self, part: Expr, r: Expr, d: Expr) -> tuple[Expr, ...]:
         return part, d, r
