@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hybridjit.codegen.emit.memory import MAX_STACK_BYTES
+from hybridjit.codegen.emit.memory import fits_on_stack
 from hybridjit.errors import line_in
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
@@ -102,7 +102,7 @@ def _with_places(body: Stmt) -> list[tuple[Allocate, bool]]:
     found: list[tuple[Allocate, bool]] = []
     for stmt in _arrays(body):
         size = _bytes(stmt.buffer)
-        is_on_stack = size is not None and total + size <= MAX_STACK_BYTES
+        is_on_stack = size is not None and fits_on_stack(size, total)
         total += size or 0 if is_on_stack else 0
         found.append((stmt, is_on_stack))
     return found

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from hybridjit import config, processor
 from hybridjit.analysis import traffic
-from hybridjit.codegen.emit import allocation, emitter, parallel
+from hybridjit.codegen.emit import emitter, memory, parallel
 from hybridjit.ir.stmt import For
 from hybridjit.lowering import lane_cost, plan_storage, vectorize_inner
 from hybridjit.optimize import pack_products, products, reduce_rows, transpose_tiles
@@ -26,7 +26,7 @@ CACHES = Caches(first=256, own=1 << 10, shared=1 << 12)
 # in tiles and of sums in blocks, rows in squares, work between two looks at signals.
 THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (traffic, {"STREAM_BYTES": 64}),
-    (allocation, {"MAX_STACK_BYTES": 64}),
+    (memory, {"MAX_STACK_BYTES": 64}),
     (plan_storage, {"_SMALL_BYTES": 0}),
     (products, {"MIN_BLOCKED_TERMS": 32, "MIN_BLOCKED_AT_RUN_TIME": 32, "MIN_JAMMED_TERMS": 8}),
     (pack_products, {"_MIN_TERMS": 64}),

@@ -13,13 +13,13 @@ from llvmlite import ir
 from hybridjit.codegen.declarations import declare_function
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.memory import (
-    MAX_STACK_BYTES,
     ArrayAddress,
     ask_for_huge_pages,
     call_fill,
     call_malloc,
     call_realloc,
     call_zero,
+    fits_on_stack,
     make_register,
     stack_array,
     usual_strides,
@@ -152,7 +152,7 @@ def _checked_product(emitter: Emitter, x: Value, y: Value) -> Value:
 
 def _memory(emitter: Emitter, size: Value, buffer: Buffer, span: Span | None) -> Value:
     known = find_constant(size)
-    fits = known is not None and emitter.stack_bytes + known <= MAX_STACK_BYTES
+    fits = known is not None and fits_on_stack(known, emitter.stack_bytes)
     if known is not None and fits and buffer not in emitter.options.given_away:
         emitter.stack_bytes += known
         return stack_array(emitter.entry, max(1, known), buffer.name)

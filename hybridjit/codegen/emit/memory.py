@@ -26,6 +26,8 @@ from hybridjit.record import record
 # Local arrays up to this many bytes in all live on the stack; larger ones on the heap. A thread may
 # have as little as 32 KB, and kernels call each other through callbacks (see `check_stack`).
 MAX_STACK_BYTES = 1 << 14
+# So much of it is for small ones: LLVM keeps their elements in registers, if they are on the stack.
+_FOR_SMALL_BYTES, _SMALL_BYTES = 1 << 12, 1 << 11
 _ARRAY_ALIGN = 64
 # From this many bytes on, as in NumPy, memory is in huge pages where the system has them on
 # request: arrays of 32 MB and more are new to the process in each call, and a page fault for every
@@ -189,6 +191,12 @@ def make_register(
     slots = tuple(entry.alloca(kind, name=name) for _ in range(2 if dtype.is_complex else 1))
     is_set = entry.alloca(shaped(I1, lanes), name=f"{name}.set") if tracked else None
     return Register(dtype, slots, is_set, lanes)
+
+
+def fits_on_stack(size: int, used: int) -> bool:
+    """Whether there is room for a local array beside the others."""
+    room = MAX_STACK_BYTES - used
+    return size <= (room if size <= _SMALL_BYTES else room - _FOR_SMALL_BYTES)
 
 
 def stack_array(entry: Builder, size: int, name: str) -> Value:
