@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.loops.products import make_product
+from tests.loops.windows import make_convolution
 from tests.programs.kinds import LONG, NEAT
 from tests.programs.loops import nested_loops
 from tests.programs.maker import Lines, Maker, indent
@@ -80,12 +81,15 @@ def make_program(choices: Choices) -> LoopProgram:
 
 def _product(choices: Choices) -> LoopProgram:
     """Sums of products: of known sizes, or those that the shapes of arrays have."""
-    lines, arrays = make_product(choices)
-    way = choices.pick(("captured", "shapes", *WAYS))
+    kind = "convolution" if choices.chance(25) else "product"
+    lines, arrays = (make_convolution if kind == "convolution" else make_product)(choices)
+    way = choices.pick((*(("captured",) * (9 if kind == "convolution" else 1)), "shapes", *WAYS))
     layouts = tuple(choices.pick(LAYOUTS) for _ in arrays)
     text = _text(arrays, way, lines)
-    order = sum(len(array.shape) - 1 for array in arrays[:2]) + 1  # rows, terms, columns
-    return LoopProgram(text, tuple(arrays), layouts, way, order, {"product": 1})
+    order = 1  # of a convolution, only columns are many
+    if kind == "product":
+        order += sum(len(array.shape) - 1 for array in arrays[:2])  # rows, terms, columns
+    return LoopProgram(text, tuple(arrays), layouts, way, order, {kind: 1})
 
 
 def _text(arrays: Sequence[Array], way: str, lines: Lines) -> str:
