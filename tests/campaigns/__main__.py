@@ -27,6 +27,8 @@ CAMPAIGNS = {
     "bounds": "tests.torture.campaign",
     "shared": "tests.programs.shared_memory",
     "brought": "tests.brought.campaign",
+    "exports": "tests.exports.campaign",
+    "gradients": "tests.gradients.campaign",
 }
 _say = partial(print, flush=True)
 

@@ -23,6 +23,8 @@ SLICES = {
     "shared": 10,
     "brought": 20,
     "operators": 6,
+    "exports": 3,
+    "gradients": 10,
 }
 CHUNK = 10
 SEED = 2026

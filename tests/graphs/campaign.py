@@ -16,7 +16,7 @@ from tests.graphs.check import (
     check_scheduled,
     choose_moves,
 )
-from tests.graphs.generate import LONG_SIZES, SIZES
+from tests.graphs.generate import LONG_SIZES, SIZES, make_graph
 
 # One schedule in so many is printed and parsed again.
 PRINT_EVERY = 20
@@ -28,7 +28,7 @@ def try_number(seed: int, number: int) -> Drawn:
     """One graph under one schedule."""
     choose = random.Random(f"{seed}/{number}")
     sizes = LONG_SIZES if number % LONG_EVERY == 0 else SIZES
-    subject = Subject(choose, sizes=sizes)
+    subject = Subject(choose, make_graph(choose, sizes=sizes))
     subject.check_against_numpy()
     drawn = Drawn()
     drawn.count("stages", subject.graph.kinds)

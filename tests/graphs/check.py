@@ -20,10 +20,9 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic.lower import lower_classic
 from hybridjit.schedule.classic.schedule import ClassicSchedule
-from tests.graphs.generate import MAKERS, SIZES, RandomGraph, make_graph
+from tests.graphs.generate import RandomGraph
 from tests.graphs.made import Array
 from tests.graphs.moves import MOVES, Impossible, Move
-from tests.graphs.stages import Maker
 from tests.nests.check import backwards, native_code, run
 
 # Some kinds of steps are what schedules are made of, and come more often.
@@ -40,13 +39,8 @@ class Subject:
     only, which no order rounds.
     """
 
-    def __init__(
-        self,
-        choose: random.Random,
-        makers: Sequence[Maker] = MAKERS,
-        sizes: Sequence[int] = SIZES,
-    ) -> None:
-        self.graph: RandomGraph = make_graph(choose, makers, sizes)
+    def __init__(self, choose: random.Random, graph: RandomGraph) -> None:
+        self.graph = graph
         self.reassoc = choose.random() < 0.3
         self.seed = choose.randrange(1 << 32)
         self.plain = te.create_prim_func(self.graph.args)

@@ -131,7 +131,8 @@ class RandomGraph:
     def make_arrays_of(self, sizes: Mapping[Var, int], seed: int) -> list[Array] | None:
         """Values for other sizes; None if some tensor would have less than no elements."""
         generator = np.random.default_rng(seed)
-        shapes = {item: _shape(item, sizes) for item in self.made}
+        named = {var.name: size for var, size in sizes.items()}
+        shapes = {item: shape_at(item, named) for item in self.made}
         if any(size < 0 for shape in shapes.values() for size in shape):
             return None
         return [_values(generator, item, shapes[item], whole=True) for item in self.passed]
@@ -139,35 +140,44 @@ class RandomGraph:
     def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
         """What the parameters hold after a run, by NumPy alone."""
         given = zip(self.passed, arrays, strict=True)
-        found = evaluate_all(self.made, {item: array for item, array in given if _is_input(item)})
+        found = evaluate_all(self.made, {item: array for item, array in given if is_input(item)})
         return [found[item] for item in self.passed]
 
 
-def _shape(item: Made, sizes: Mapping[Var, int]) -> tuple[int, ...]:
-    known = {var: Const(size) for var, size in sizes.items()}
-    extents = [simplify(substitute(extent, known)) for extent in item.tensor.buffer.shape]
-    return tuple(int(extent.value.real) for extent in extents if isinstance(extent, Const))
+def shape_at(item: Made, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of a tensor where variables, which go by their names, have these values."""
+    found: list[int] = []
+    for extent in item.tensor.buffer.shape:
+        variables = [node for node in walk(extent) if isinstance(node, Var)]
+        known = simplify(substitute(extent, {var: Const(sizes[var.name]) for var in variables}))
+        assert isinstance(known, Const), known
+        found.append(int(known.value.real))
+    return tuple(found)
 
 
 def _values(
     generator: np.random.Generator, item: Made, shape: tuple[int, ...], *, whole: bool
 ) -> Array:
-    if not _is_input(item):
+    if not is_input(item):
         return np.full(shape, 99, item.dtype)
     if whole or item.tensor.dtype.is_integer:
         return generator.integers(-9, 9, shape).astype(item.dtype)
     return generator.uniform(-1, 1, shape).astype(item.dtype)
 
 
-def _is_input(item: Made) -> bool:
+def is_input(item: Made) -> bool:
+    """Whether a tensor is given."""
     return isinstance(item.tensor.op, Placeholder)
 
 
 def make_graph(
-    choose: random.Random, makers: Sequence[Maker] = MAKERS, sizes: Sequence[int] = SIZES
+    choose: random.Random,
+    makers: Sequence[Maker] = MAKERS,
+    sizes: Sequence[int] = SIZES,
+    dtypes: Sequence[str] = DTYPES,
 ) -> RandomGraph:
     """Two to five stages, each of a kind of MAKERS, over one or two inputs."""
-    made = _make_inputs(choose, sizes)
+    made = _make_inputs(choose, sizes, dtypes)
     stages = _add_stages(choose, made, makers)
     outputs = _choose_outputs(choose, made)
     used = operations_of([item.tensor for item in outputs])
@@ -197,8 +207,8 @@ def _add_stages(
     return stages
 
 
-def _make_inputs(choose: random.Random, known: Sequence[int]) -> list[Made]:
-    dtype = choose.choice(DTYPES)
+def _make_inputs(choose: random.Random, known: Sequence[int], dtypes: Sequence[str]) -> list[Made]:
+    dtype = choose.choice(dtypes)
     sizes = tuple(choose.choice(known) for _ in range(choose.choice([1, 2, 2, 2])))
     dims: list[Any] = [
         te.var(f"n{k}") if choose.random() < 0.25 else size for k, size in enumerate(sizes)
@@ -209,7 +219,7 @@ def _make_inputs(choose: random.Random, known: Sequence[int]) -> list[Made]:
 
 def _choose_outputs(choose: random.Random, made: Sequence[Made]) -> list[Made]:
     """The last tensor; in some graphs another one, too."""
-    computed = [item for item in made if not _is_input(item)]
+    computed = [item for item in made if not is_input(item)]
     outputs = [computed[-1]]
     if choose.random() < 0.15:
         outputs.append(choose.choice(computed))
@@ -218,4 +228,4 @@ def _choose_outputs(choose: random.Random, made: Sequence[Made]) -> list[Made]:
 
 
 def _is_passed(choose: random.Random, item: Made, outputs: Sequence[Made]) -> bool:
-    return _is_input(item) or item in outputs or choose.random() < 0.1
+    return is_input(item) or item in outputs or choose.random() < 0.1

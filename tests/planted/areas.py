@@ -9,7 +9,9 @@ from tests.planted import (
     bounds,
     brought,
     computed,
+    exports,
     fusion,
+    gradients,
     lanes,
     library,
     llvm,
@@ -48,6 +50,8 @@ AREAS: dict[str, Sequence[Bug]] = {
     "sums": sums.BUGS,
     "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
     "te": te.BUGS,
+    "gradients": gradients.BUGS,
+    "exports": exports.BUGS,
     "operators": operators.BUGS,
     "tuning": tuning.BUGS,
 }

@@ -32,6 +32,7 @@ from hybridjit.schedule.primitives import compute_at, compute_inline
 from hybridjit.tensors import derivative, inlined, nests, scan_nest, written_tensors
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
 from tests.graphs.foreign import extern_script, script_total
+from tests.graphs.generate import make_graph
 from tests.graphs.reductions import (
     matmul,
     reduce,
@@ -74,7 +75,7 @@ def at_random(first: int, *makers: Maker, moves: Sequence[str] = ()) -> RandomCh
 
 def _check_graph(makers: Sequence[Maker], moves: Sequence[str], number: int) -> None:
     choose = random.Random(number)
-    subject = Subject(choose, [*makers, elementwise])
+    subject = Subject(choose, make_graph(choose, [*makers, elementwise]))
     subject.check_against_numpy()
     if moves:
         found = ScheduledGraph(subject)

@@ -33,7 +33,7 @@ _INEXACT = re.compile(
 
 def try_number(seed: int, number: int) -> Drawn:
     """One program; what calls functions that may differ in their last bits is only parsed."""
-    program = _draw(seed, number)
+    program = draw_program(seed, number)
     drawn = Drawn()
     drawn.counts["programs"] += 1
     try:
@@ -51,12 +51,12 @@ def try_number(seed: int, number: int) -> Drawn:
     return drawn
 
 
-def has_inexact_calls(program: Program) -> bool:
+def has_inexact_calls(source: str) -> bool:
     """Whether a program calls what may differ in its last bits, or may show how NaNs are made."""
-    return _INEXACT.search(program.source) is not None
+    return _INEXACT.search(source) is not None
 
 
-def _draw(seed: int, number: int) -> Program:
+def draw_program(seed: int, number: int) -> Program:
     """The first of some programs that does not call functions which may differ; or just one."""
     style = replace(
         REWRITTEN if number % REWRITTEN_EVERY == 1 else TAME,
@@ -66,7 +66,7 @@ def _draw(seed: int, number: int) -> Program:
     draws = (
         program_from_seed((seed << 36) + (draw << 32) + number, style) for draw in range(DRAWS)
     )
-    exact = (program for program in draws if not has_inexact_calls(program))
+    exact = (program for program in draws if not has_inexact_calls(program.source))
     return next(exact, None) or program_from_seed((seed << 36) + number)
 
 

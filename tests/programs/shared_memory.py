@@ -138,7 +138,7 @@ Script = tuple[str, AnyKernel | None, Sequence[Any]]
 def _script(seed: int, number: int) -> Generator[Script]:
     program = program_from_seed((seed << 36) + number, ROOMY if number % 4 == 1 else TAME)
     try:
-        kernel = None if has_inexact_calls(program) else program.kernel
+        kernel = None if has_inexact_calls(program.source) else program.kernel
         yield program.source, kernel, program.args
     finally:
         forget_sources()

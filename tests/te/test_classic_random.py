@@ -13,7 +13,7 @@ from hybridjit.schedule.classic.lower import lower_classic
 from tests.campaigns.drawn import Drawn
 from tests.graphs.campaign import try_number
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
-from tests.graphs.generate import MAKERS, Maker
+from tests.graphs.generate import MAKERS, Maker, make_graph
 from tests.graphs.moves import MOVES, Move
 from tests.graphs.stages import elementwise
 
@@ -35,8 +35,10 @@ def test_random_schedules_change_nothing(first: int) -> None:
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("maker", dict.fromkeys(MAKERS), ids=lambda maker: maker.__name__)
 def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
-    subjects = (Subject(random.Random(seed), [maker, elementwise]) for seed in range(MAX_GRAPHS))
-    subject = next(item for item in subjects if maker.__name__ in item.graph.kinds)
+    makers = (maker, elementwise)
+    graphs = (make_graph(random.Random(seed), makers) for seed in range(MAX_GRAPHS))
+    graph = next(item for item in graphs if maker.__name__ in item.kinds)
+    subject = Subject(random.Random(0), graph)
     subject.check_against_numpy()
 
     found = ScheduledGraph(subject)
@@ -49,7 +51,7 @@ def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
 def test_steps_of_every_kind_are_accepted(kind: str) -> None:
     for seed in range(MAX_GRAPHS):
         choose = random.Random(seed)
-        found = ScheduledGraph(Subject(choose))
+        found = ScheduledGraph(Subject(choose, make_graph(choose)))
         before = choose_moves(choose, ["split", "compute_at"])
         found.take([*before, Move(kind, seed)])
         if any(move.kind == kind for move in found.made):
@@ -61,7 +63,7 @@ def test_steps_of_every_kind_are_accepted(kind: str) -> None:
 def test_lowering_twice_gives_the_same() -> None:
     for seed in range(5):
         choose = random.Random(seed)
-        found = ScheduledGraph(Subject(choose))
+        found = ScheduledGraph(Subject(choose, make_graph(choose)))
         found.take(choose_moves(choose))
         s, _ = found.subject.open_schedule(found.made)
         again = lower_classic(s, found.subject.graph.args).func
