@@ -32,7 +32,7 @@ hj.build(te.create_schedule(b.op), [a, b])(np.ones(8, "float32"), np.ones(8, "fl
             "have the same name in C",
             "and a C function writes into",
             "which a library cannot",
-            "too involved to be written down",
+            "what a library has no words for",
             "loaded from a library",
             "the library was made for",
             "not written by export_library",

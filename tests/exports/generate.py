@@ -44,7 +44,8 @@ CLASHES = (
 )
 # Sizes of results, by the sizes of others; the last may be less than nothing.
 RESULT_SIZES = (
-    *("{x}", "{x} // 2", "({x} + 3) // 4", "{x} % 5", "({x} - {y}) % 7 + 1"),
+    *("{x}", "{x} // 2", "({x} + 3) // 4", "-(-{x} // 8)", "{x} % 5", "({x} - {y}) % 7 + 1"),
+    *("abs({x} - {y})", "{x} if {x} > {y} else 4", "ceil_div({x}, 3)", "({x} & 6) + 1"),
     *("max({x}, {y})", "min({x}, {y})", "max({x} - {y}, 0)", "min({x} * 2 + 1, 40)"),
     *("max({x} // 3, {y} % 4)", "({x} - 9) // 4 + 4", "3", "{x} - 1"),
 )

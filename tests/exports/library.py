@@ -60,7 +60,7 @@ class Described:
 
     def sizes(self, known: Mapping[str, int]) -> tuple[int, ...]:
         """Its shape, where sizes and numbers have these values."""
-        names = {"__builtins__": {"max": max, "min": min, "abs": abs}}
+        names = {"__builtins__": {"max": max, "min": min, "abs": abs, "int64": int}}
         return tuple(eval(f"({self.shape},)" if self.shape else "()", names, dict(known)))
 
 

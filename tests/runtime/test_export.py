@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit import hybrid, te
 from hybridjit import stdlib as hs
-from hybridjit import te
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
@@ -60,6 +60,12 @@ def call_from_c(folder: Path, text: str, caller: str) -> str:
         ("(a.shape[0] - 9) % 4 + 1", {10: 2, 7: 3}),
         ("max(a.shape[0], 4)", {10: 10, 1: 4}),
         ("min(a.shape[0], 4)", {10: 4, 1: 1}),
+        ("-(-a.shape[0] // 4)", {10: 3, 1: 1}),
+        ("ceil_div(a.shape[0], n)", {10: 2, 11: 3}),
+        ("abs(a.shape[0] - 7)", {10: 3, 1: 6}),
+        ("a.shape[0] if a.shape[0] > 3 else n", {10: 10, 1: 5}),
+        ("(a.shape[0] & 6) + (n << 1) + (a.shape[0] >> 2)", {10: 14, 1: 10}),
+        ("int(a.shape[0] / 4) + (n > 4)", {10: 3, 1: 1}),
     ],
 )
 def test_results_have_the_size_that_the_script_says(
@@ -68,6 +74,24 @@ def test_results_have_the_size_that_the_script_says(
     text = HALVED.format(size=size)
     for given, found in expected.items():
         assert call_from_c(tmp_path, text, CALLER.format(size=given)) == f"0 {found}"
+
+
+class Pair(NamedTuple):
+    """A result with names."""
+
+    first: int
+    second: int
+
+
+@hybrid.script
+def as_a_pair(a: Any) -> Any:
+    return Pair(a[0], a[1])
+
+
+def test_a_result_that_a_library_cannot_make(tmp_path: Path) -> None:
+    module = hj.build({"pair": as_a_pair.prim_func(hj.i64[2])})
+    with pytest.raises(ValueError, match=r"'pair' has what .*: a result of the class Pair"):
+        module.export_library(tmp_path / "library.so")
 
 
 def test_negative_size_of_a_result_is_an_error(tmp_path: Path) -> None:

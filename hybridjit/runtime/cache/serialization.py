@@ -12,7 +12,7 @@ from hybridjit.codegen.sites import Failure, Site
 from hybridjit.errors import Span
 from hybridjit.ir import expr as nodes
 from hybridjit.ir.dtype import INT64, DType, dtype_named
-from hybridjit.ir.expr import Binary, Buffer, Const, Expr, Var
+from hybridjit.ir.expr import Binary, Buffer, Call, Cast, Const, Expr, Select, Unary, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import (
     ArrayResult,
@@ -25,10 +25,12 @@ from hybridjit.ir.signature import (
 )
 from hybridjit.runtime.cache.entry import Json
 
-# What sizes of outputs are made of; one with anything else in it is not kept.
-_OPERATORS: dict[str, type[Binary]] = {
-    cls.__name__: cls
-    for cls in (nodes.Add, nodes.Sub, nodes.Mul, nodes.FloorDiv, nodes.Mod, nodes.Min, nodes.Max)
+# What sizes of outputs are made of, besides numbers, variables, casts and calls; one with anything
+# else in it is not kept. All that such a node has are its operands.
+_OPERATORS: dict[str, Any] = {
+    name: cls
+    for name, cls in vars(nodes).items()
+    if isinstance(cls, type) and issubclass(cls, Unary | Binary | Select)
 }
 
 
@@ -130,7 +132,7 @@ def _encode_nesting(nesting: Nesting) -> Json:
     if maker is list:
         return [parts, _LIST]
     if not isinstance(maker, Part | None):
-        raise Unsavable  # a class is not known by its name
+        raise Unsavable(f"a result of the class {maker.__name__}")  # which its name does not find
     return [parts, None if maker is None else [maker.axes, maker.ndim, maker.way]]
 
 
@@ -182,11 +184,26 @@ class _Writer:
                 return ["var", expr.name, expr.dtype.name, place]
             case Const(int() as value) if expr.dtype is INT64:
                 return int(value)
-            case Binary(lhs, rhs) if type(expr).__name__ in _OPERATORS:
-                place = encode_span(expr.span, self._root)
-                return [type(expr).__name__, self.expr(lhs), self.expr(rhs), place]
+            case Const(bool() | int() | float() as value, dtype):
+                return ["const", value, dtype.name]
             case _:
-                raise Unsavable(type(expr).__name__)
+                return [*self._operation(expr), encode_span(expr.span, self._root)]
+
+    def _operation(self, expr: Expr) -> list[Json]:
+        """A node and its operands."""
+        match expr:
+            case Unary(value):
+                return [type(expr).__name__, self.expr(value)]
+            case Binary(lhs, rhs):
+                return [type(expr).__name__, self.expr(lhs), self.expr(rhs)]
+            case Select(cond, then, otherwise):
+                return ["Select", *map(self.expr, (cond, then, otherwise))]
+            case Cast(to, value, checked):
+                return ["cast", to.name, checked, self.expr(value)]
+            case Call(name, args):
+                return ["call", name, *map(self.expr, args)]
+            case _:
+                raise Unsavable(f"a size with {type(expr).__name__} in it")
 
 
 class _Reader:
@@ -227,8 +244,20 @@ class _Reader:
                 span = decode_span(place, self._root)
                 self._vars.append(Var(name, dtype_named(dtype), span=span))
                 return self._vars[-1]
-            case [operator, lhs, rhs, place]:
-                span = decode_span(place, self._root)
-                return _OPERATORS[operator](self.expr(lhs), self.expr(rhs), span=span)
+            case ["const", value, dtype]:
+                return Const(value, dtype_named(dtype))
+            case [*operation, place]:
+                return self._operation(operation, decode_span(place, self._root))
+            case _:
+                raise Unsavable(f"cannot read {encoded!r}")
+
+    def _operation(self, encoded: Any, span: Span | None) -> Expr:
+        match encoded:
+            case ["cast", to, checked, value]:
+                return Cast(dtype_named(to), self.expr(value), checked, span=span)
+            case ["call", name, *args]:
+                return Call(name, tuple(map(self.expr, args)), span=span)
+            case [operator, *operands]:
+                return _OPERATORS[operator](*map(self.expr, operands), span=span)
             case _:
                 raise Unsavable(f"cannot read {encoded!r}")

@@ -17,6 +17,7 @@ from hybridjit.errors import ArgumentValueError, HybridError
 from hybridjit.ir.signature import ArrayResult
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target
+from hybridjit.runtime.cache.entry import Json
 from hybridjit.runtime.cache.serialization import Unsavable, encode_sites
 from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.c_sorts import make_sorts
@@ -102,19 +103,24 @@ def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
 
 
 def _metadata(exported: Sequence[Exported], functions: Sequence[BuiltFunction]) -> str:
-    try:
-        entries = [
-            {
-                "name": function.__name__,
-                "adapter": item.adapter,
-                "summary": encode_summary(function.specialization.summary, ()),
-                "sites": encode_sites(item.sites, None),
-            }
-            for item, function in zip(exported, functions, strict=True)
-        ]
-    except Unsavable as error:
-        raise ArgumentValueError(f"a size is too involved to be written down: {error}") from None
+    entries = [_entry(*pair) for pair in zip(exported, functions, strict=True)]
     return json.dumps({"functions": entries}, separators=(",", ":"))
+
+
+def _entry(exported: Exported, function: BuiltFunction) -> Json:
+    """What `load_module` needs to know of a function."""
+    try:
+        summary = encode_summary(function.specialization.summary, ())
+    except Unsavable as error:
+        raise ArgumentValueError(
+            f"'{function.__name__}' has what a library has no words for: {error}"
+        ) from None
+    return {
+        "name": function.__name__,
+        "adapter": exported.adapter,
+        "summary": summary,
+        "sites": encode_sites(exported.sites, None),
+    }
 
 
 def _run(command: Sequence[str]) -> None:
