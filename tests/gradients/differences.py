@@ -59,7 +59,7 @@ def _slope(
 
     def value(step: float) -> Array:
         moved = [*arrays]
-        moved[place] = arrays[place] + step * direction
+        moved[place] = np.asarray(arrays[place] + step * direction)
         return function(moved)
 
     with np.errstate(all="ignore"):
@@ -71,10 +71,13 @@ def _slope(
     return found, error
 
 
-def compare(slope: Slope, head: Array, found: Array, tolerance: float) -> bool:
+def compare(
+    slope: Slope, head: Array, found: Array, tolerance: float, *, is_singular: bool
+) -> bool:
     """Fail unless a gradient, weighted with heads, is that of the slope; False if it says nothing.
 
     `found` has the shape of the heads, each of which has that of the output, and then the input's.
+    Where slopes may be infinite, what they are multiplied with may be 0: then, NaN is no failure.
     """
     with np.errstate(all="ignore"):
         expected = (head * slope.change).reshape(len(head), -1).sum(1)
@@ -82,6 +85,8 @@ def compare(slope: Slope, head: Array, found: Array, tolerance: float) -> bool:
         change = (found * slope.direction).reshape(len(head), -1).sum(1)
         reach = np.abs(expected) + np.abs(found * slope.direction).reshape(len(head), -1).sum(1)
     known = np.isfinite(expected) & np.isfinite(error) & (error <= WORST * (1 + np.abs(expected)))
+    if is_singular:
+        known &= np.isfinite(change)
     allowed = error + tolerance * reach + tolerance * 1e-3
     wrong = known & ~(np.abs(change - expected) <= allowed)
     if wrong.any():

@@ -203,7 +203,7 @@ def _deformable(choose: Choose) -> Drawn:
 
 def _grid_sample(choose: Choose) -> Drawn:
     padding, corners = choose.choice(["zeros", "border"]), choose.random() < 0.5
-    shapes = [(1, choose.choice([1, 2]), 5, 6), (1, 2, 3, 4)]
+    shapes = [(1, choose.choice([1, 2]), 5, 6), (1, 3, 4, 2)]
 
     def call(x: Any, grid: Any) -> Any:
         return hs.grid_sample(x, hs.tanh(grid), padding=padding, align_corners=corners)
