@@ -205,6 +205,8 @@ def _contribution(
     solution = solution if places is None else solution.placed(places)
     adjoint = read([solution.apply(axis.var) for axis in op.axis])
     value = adjoint * typed(solution.apply(weighted.expr))
+    if value.dtype is not element.dtype:  # what is read was converted
+        value = value.astype(element.dtype)
     return _summed(value, solution, _conditions(solution, term, element))
 
 

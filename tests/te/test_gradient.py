@@ -335,3 +335,16 @@ def test_refusal(case: str, golden: Golden) -> None:
     with pytest.raises(HybridError, match=r"\w") as caught:
         CALLS[case]()
     golden.check(caught.value.render("short"), "txt")
+
+
+@pytest.mark.parametrize(("inner", "outer"), [("float32", "float64"), ("float64", "float32")])
+def test_a_gradient_has_the_type_of_what_it_is_by(inner: str, outer: str) -> None:
+    x = te.placeholder((5,), inner, "X")
+    wide = te.compute((5,), lambda i: x[i].astype(outer) * x[i].astype(outer), name="Y")
+    k = te.reduce_axis((0, 5), "k")
+    total = te.compute((), lambda: te.sum(wide[k], axis=k), name="Z")
+    grads = te.gradient(total, [x, wide])
+    assert [grad.dtype.name for grad in grads] == [inner, outer]
+    values = np.linspace(0.1, 1.3, 5).astype(inner)
+    for _, found, _ in run_tensors([x, *grads], [values]):
+        np.testing.assert_array_equal(found, 2 * values.astype(outer))
