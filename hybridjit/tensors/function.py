@@ -42,7 +42,7 @@ from hybridjit.tensors.inlined import (
 from hybridjit.tensors.nests import make_compute
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.scan_nest import make_scan
-from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor
+from hybridjit.tensors.tensor import Compute, Operation, Placeholder, operations_of
 from hybridjit.tensors.written_tensors import WrittenCopies, plan_copies
 
 MAIN = "main"
@@ -89,22 +89,6 @@ def create_program(
     func = PrimFunc(name, arguments.params, body, constants=tuple(constants))
     verify(func, Stage.BLOCKS, "te")
     return Program(func, places)
-
-
-def operations_of(tensors: Sequence[Tensor]) -> list[Operation]:
-    """The operations that `tensors` are made by, directly or not, each after its inputs."""
-    order: dict[Operation, None] = {}
-    stack: list[tuple[Operation, bool]] = [(tensor.op, False) for tensor in reversed(tensors)]
-    while stack:
-        op, is_ready = stack.pop()
-        if op in order:
-            continue
-        if is_ready:
-            order[op] = None
-            continue
-        stack.append((op, True))
-        stack += [(tensor.op, False) for tensor in reversed(op.input_tensors)]
-    return list(order)
 
 
 def _checks(op: Operation) -> list[Stmt]:

@@ -21,7 +21,6 @@ from hybridjit.scalars.scalar import index
 from hybridjit.tensors.compute import compute, reduce_axis
 from hybridjit.tensors.derivative import derivative, typed
 from hybridjit.tensors.expression import Expression
-from hybridjit.tensors.function import operations_of
 from hybridjit.tensors.functions import if_then_else
 from hybridjit.tensors.guarded_loads import condition_of
 from hybridjit.tensors.index_equations import Solution, from_start, solve
@@ -30,8 +29,8 @@ from hybridjit.tensors.reduction import sum as sum_of
 from hybridjit.tensors.reduction_terms import Term, terms_of
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.scan_gradient import ScanAdjoint
-from hybridjit.tensors.sizes import same_size
-from hybridjit.tensors.tensor import Axis, Compute, Operation, Tensor
+from hybridjit.tensors.sizes import run_time_sizes, same_size
+from hybridjit.tensors.tensor import Axis, Compute, Operation, Tensor, operations_of
 
 
 @api_edge
@@ -83,6 +82,7 @@ class _Adjoints:
     def __init__(self, output: Tensor, inputs: Sequence[Tensor], head: Tensor) -> None:
         self.prefix = head.shape[: head.ndim - output.ndim]
         self.order = operations_of([output])
+        self.sizes = run_time_sizes([output, *inputs])
         self.needed = self._find_needed(inputs)
         self.parts: dict[Tensor, list[Tensor]] = {output: [head]}
 
@@ -143,7 +143,7 @@ class _Adjoints:
                 help="ask for the gradient by a tensor that the scan reads",
             )
         heads = {output: self.result(output) for output in op.outputs if output in self.parts}
-        steps = ScanAdjoint(op, self.prefix, heads, _elements, _contribution)
+        steps = ScanAdjoint(op, self.prefix, heads, _elements, self._contribution, self.sizes)
         first, stages = steps.run()
         for init, adjoint in first.items():
             if init in sources:
@@ -172,42 +172,43 @@ class _Adjoints:
             def read(at: Sequence[Expr]) -> Expression:
                 return adjoint[(*indices[:count], *map(_index, at))]
 
-            found.append(_contribution(op, term, element, indices[count:], read))
+            found.append(self._contribution(op, term, element, indices[count:], read))
             return typed(Const(0.0, source.dtype)) if found[-1] is None else found[-1]
 
         made = compute((*self.prefix, *source.shape), body, name=f"{source.name}_grad")
         return None if found[-1] is None else made
 
+    def _contribution(
+        self,
+        op: Compute,
+        term: Term,
+        element: Load,
+        target: Sequence[Axis],
+        read: Callable[[Sequence[Expr]], Expression],
+        places: Mapping[Var, Expr] | None = None,
+    ) -> Any:
+        """What one read of an element gives to its adjoint at `target`, the sum over all points
+        that read it; None if nothing. `read` gives the adjoint of `op`; `places` are targets that
+        stand for expressions.
+        """
+        slope = derivative(term.value, element)
+        if slope is None:
+            return None
+        weighted = slope if term.weight is None else slope * term.weight
+        axes = (*op.axis, *term.axes)
+        indices = from_start(term.value, element, axes, term.where, self.sizes)
+        solution = solve(indices, target, axes, self.sizes)
+        solution = solution if places is None else solution.placed(places)
+        adjoint = read([solution.apply(axis.var) for axis in op.axis])
+        value = adjoint * typed(solution.apply(weighted.expr))
+        if value.dtype is not element.dtype:  # what is read was converted
+            value = value.astype(element.dtype)
+        return _summed(value, solution, _conditions(solution, term, element))
+
 
 def _sources(op: Operation) -> list[Tensor]:
     """What the outputs of `op` depend on."""
     return [*op.input_tensors, *(op.inner_tensors if isinstance(op, Scan) else ())]
-
-
-def _contribution(
-    op: Compute,
-    term: Term,
-    element: Load,
-    target: Sequence[Axis],
-    read: Callable[[Sequence[Expr]], Expression],
-    places: Mapping[Var, Expr] | None = None,
-) -> Any:
-    """What one read of an element gives to its adjoint at `target`, the sum over all points that
-    read it; None if nothing. `read` gives the adjoint of `op`; `places` are targets that stand for
-    expressions.
-    """
-    slope = derivative(term.value, element)
-    if slope is None:
-        return None
-    weighted = slope if term.weight is None else slope * term.weight
-    axes = (*op.axis, *term.axes)
-    solution = solve(from_start(term.value, element, axes, term.where), target, axes)
-    solution = solution if places is None else solution.placed(places)
-    adjoint = read([solution.apply(axis.var) for axis in op.axis])
-    value = adjoint * typed(solution.apply(weighted.expr))
-    if value.dtype is not element.dtype:  # what is read was converted
-        value = value.astype(element.dtype)
-    return _summed(value, solution, _conditions(solution, term, element))
 
 
 def _index(expr: Expr) -> Expression:

@@ -48,12 +48,14 @@ class Solution:
         return Solution({**values, **places}, ranges, equations, self.open)
 
 
-def from_start(value: Expr, element: Load, axes: Sequence[Axis], where: Expr | None) -> list[Expr]:
+def from_start(
+    value: Expr, element: Load, axes: Sequence[Axis], where: Expr | None, sizes: frozenset[Var]
+) -> list[Expr]:
     """The indices of `element`, which `value` reads, counted from the start of the buffer.
 
-    One that may be negative somewhere, and so counts from the end, becomes a choice.
+    One that may be negative somewhere, and so counts from the end, becomes a choice. `sizes` are
+    those that are known at run time.
     """
-    sizes = frozenset(axis.stop for axis in axes if isinstance(axis.stop, Var))
     facts = Facts(sizes, ())
     for axis in axes:
         facts.enter_loop(For(axis.var, axis.start, axis.stop, Const(1), seq()))
@@ -79,7 +81,9 @@ def from_start(value: Expr, element: Load, axes: Sequence[Axis], where: Expr | N
     ]
 
 
-def solve(indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis]) -> Solution:
+def solve(
+    indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis], sizes: frozenset[Var]
+) -> Solution:
     """The values of `axes` for which all of `indices` are those of `target`."""
     solution = Solution()
     pairs = zip(indices, (axis.var for axis in target), strict=True)
@@ -90,7 +94,6 @@ def solve(indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis])
         else:
             _set(solution, axis, _solved_for(solution.apply(place), wanted, axis.var))
     solution.open = [axis for axis in axes if axis.var not in solution.values]
-    sizes = frozenset(axis.stop for axis in target if isinstance(axis.stop, Var))
     facts = Facts(sizes, ())
     for axis in (*target, *solution.open):
         start, stop = (solution.apply(bound) for bound in axis.dom)

@@ -16,12 +16,12 @@ from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.expr import Buffer, Const, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.record import record
 from hybridjit.tensors.compute import choose_tag, make_outputs, output_names
 from hybridjit.tensors.scan_steps import check_reads, find_time_axes
-from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.sizes import run_time_sizes, same_size
 from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -73,6 +73,20 @@ def scan(
     axis counts from the last one.
     """
     groups = [_as_list(group) for group in (init, update, state_placeholder)]
+    made = make_scan_of(groups, axis, (name, choose_tag(tag), dict(attrs or {})))
+    return made[0] if isinstance(update, Tensor) else made
+
+
+def make_scan_of(
+    groups: Sequence[list[Tensor]],
+    axis: int,
+    options: tuple[str, str, dict[str, Any]],
+    sizes: frozenset[Var] = frozenset(),
+) -> list[Tensor]:
+    """The results of a scan: of its init, update and state tensors, a name, a tag and attributes.
+
+    `sizes` are run-time sizes that it need not read.
+    """
     if len({len(group) for group in groups}) > 1 or not groups[0]:
         raise ArgumentValueError(
             "a scan needs as many init as update tensors and state placeholders, found "
@@ -83,11 +97,13 @@ def scan(
     for one_init, one_update, one_state in zip(*groups, strict=True):
         _check_state(one_init, one_update, one_state, axis)
     _check_steps(groups, axis)
-    op = _make_scan(groups, axis, (name, choose_tag(tag), dict(attrs or {})))
-    check_reads(op.scan_axis, op.stages, op.times, {tensor.buffer: axis for tensor in groups[2]})
-    for label, one_state in zip(output_names(name, len(groups[2])), groups[2], strict=True):
+    op = _make_scan(groups, axis, options)
+    sizes |= run_time_sizes([*groups[1], *groups[2]])
+    states: dict[Buffer, int] = {tensor.buffer: axis for tensor in groups[2]}
+    check_reads(op.scan_axis, op.stages, op.times, states, sizes)
+    for label, one_state in zip(output_names(options[0], len(groups[2])), groups[2], strict=True):
         make_outputs(op, [label], [one_state.dtype], one_state.buffer.shape)
-    return op.outputs[0] if isinstance(update, Tensor) else list(op.outputs)
+    return list(op.outputs)
 
 
 def _make_scan(

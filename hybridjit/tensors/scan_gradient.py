@@ -28,7 +28,7 @@ from hybridjit.tensors.expression import Expression
 from hybridjit.tensors.functions import if_then_else
 from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.reduction_terms import Term, terms_of
-from hybridjit.tensors.scan import Scan, scan
+from hybridjit.tensors.scan import Scan, make_scan_of
 from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Tensor
 
 Read = Callable[[Sequence[Expr]], Expression]
@@ -45,6 +45,7 @@ class ScanAdjoint:
     heads: Mapping[Tensor, Tensor]
     elements: Callable[[Expr, Tensor], list[Load]]
     contribute: Contribute
+    sizes: frozenset[Var]  # known at run time
     stages: dict[Compute, Tensor] = field(default_factory=dict[Compute, Tensor])
     dims: dict[Tensor, int] = field(default_factory=dict[Tensor, int])
     states: dict[Tensor, Tensor] = field(default_factory=dict[Tensor, Tensor])
@@ -210,7 +211,8 @@ class ScanAdjoint:
         init = [nothing(tensor) for tensor in tensors]
         updates = [self.updates[tensor] for tensor in tensors]
         states = [self.states[tensor] for tensor in tensors]
-        made = scan(init, updates, states, name=f"{self.op.name}_back")
+        name = f"{self.op.name}_back"
+        made = make_scan_of([init, updates, states], 0, (name, "", {}), self.sizes)
         return dict(zip(tensors, made, strict=True))
 
     def _forwards(self, found: Tensor, tensor: Tensor, like: Tensor) -> Tensor:

@@ -82,13 +82,16 @@ def _misaligned(stage: Compute, load: Load) -> ArgumentValueError:
 
 
 def check_reads(
-    scan_axis: Axis, stages: Sequence[Compute], times: Times, states: Mapping[Buffer, int]
+    scan_axis: Axis,
+    stages: Sequence[Compute],
+    times: Times,
+    states: Mapping[Buffer, int],
+    sizes: frozenset[Var],
 ) -> None:
     """Refuse a read of a state, by its buffer and the axis of its steps, that may look ahead."""
-    sizes = [extent for buffer in states for extent in buffer.shape if isinstance(extent, Var)]
     for stage in stages:
         dim = times[stage]
-        facts = Facts(frozenset(sizes), ())
+        facts = Facts(sizes, ())
         last = scan_axis.start if dim is None else stage.axis[dim].var
         for place, axis in enumerate(stage.axis):
             _enter(facts, axis, scan_axis if place == dim else axis)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Sub, Var
 from hybridjit.scalars.specs import ArraySpec
+from hybridjit.tensors.tensor import Tensor, operations_of
 
 
 def same_size(a: Expr, b: Expr) -> bool:
     """True if two sizes are surely equal."""
     return a == b or simplify(Sub(a, b)) == Const(0)
+
+
+def run_time_sizes(tensors: Sequence[Tensor]) -> frozenset[Var]:
+    """The variables that are the length of an axis, of these tensors or of what they are made of.
+
+    They are never negative, nor larger than an axis can be; so much is not known of the `n` of an
+    axis of length n + 2 alone.
+    """
+    made = (tensor for op in operations_of(tensors) for tensor in op.outputs)
+    lengths = (extent for tensor in (*tensors, *made) for extent in tensor.buffer.shape)
+    return frozenset(extent for extent in lengths if isinstance(extent, Var))
 
 
 class SizeNames:

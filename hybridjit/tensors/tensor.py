@@ -354,3 +354,19 @@ def index_expr(value: object) -> Expr:
             help='convert it, as in x.astype("int64")',
         )
     return convert(scalar, INT64, None)
+
+
+def operations_of(tensors: Sequence[Tensor]) -> list[Operation]:
+    """The operations that `tensors` are made by, directly or not, each after its inputs."""
+    order: dict[Operation, None] = {}
+    stack: list[tuple[Operation, bool]] = [(tensor.op, False) for tensor in reversed(tensors)]
+    while stack:
+        op, is_ready = stack.pop()
+        if op in order:
+            continue
+        if is_ready:
+            order[op] = None
+            continue
+        stack.append((op, True))
+        stack += [(tensor.op, False) for tensor in reversed(op.input_tensors)]
+    return list(order)

@@ -13,8 +13,7 @@ from hybridjit import te
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.tensors.function import operations_of
-from hybridjit.tensors.tensor import Placeholder
+from hybridjit.tensors.tensor import Placeholder, operations_of
 from tests.graphs.foreign import (
     extern,
     extern_by_hand,

@@ -189,3 +189,28 @@ def test_run_time_sizes_of_sums() -> None:
             found = np.full(shape, np.nan)
             run(func, [np.ones(shape), weights, found])
             np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_run_time_steps_that_are_computed(rows: int) -> None:
+    """A scan over n + 2 steps, of which the gradient does not read an array of n."""
+    n = te.var("n")
+    a = te.placeholder((n, 3), "float64", "A")
+
+    def padded(i: Any, j: Any) -> Any:
+        return te.if_then_else(te.all(i >= 1, i < n + 1), a[i - 1, j], 0.0)
+
+    x = te.compute((n + 2, 3), padded, name="X")
+    state = te.placeholder((n + 2, 3), "float64", "state")
+    init = te.compute((1, 3), lambda t, j: x[t, j])
+    update = te.compute((n + 2, 3), lambda t, j: state[t - 1, j] + x[t, j])
+    total = te.scan(init, update, state, name="total")
+    head = te.placeholder((n + 2, 3), "float64", "head")
+    (grad,) = te.gradient(total, a, head)
+    weights = np.random.default_rng(rows).random((rows + 2, 3))
+    func = te.create_prim_func([a, head, grad])
+    for run in (interpret, run_natively):
+        found = np.full((rows, 3), np.nan)
+        run(func, [np.ones((rows, 3)), weights, found])
+        after = np.cumsum(weights[::-1], axis=0)[::-1]
+        np.testing.assert_allclose(found, after[1:-1], rtol=1e-14)
