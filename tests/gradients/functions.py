@@ -151,6 +151,7 @@ def make_gradient(function: Function, choose: random.Random) -> Gradient:
     prefix = output.sizes if head is None else extra
     wanted = [item.tensor for item in function.wanted]
     grads = te.gradient(output.tensor, wanted, None if head is None else head.tensor)
+    assert [grad.dtype for grad in grads] == [tensor.dtype for tensor in wanted]
     pairs = zip(grads, function.wanted, strict=True)
     results = [Made(grad, (*prefix, *item.sizes)) for grad, item in pairs]
     return Gradient(function, head, results)
