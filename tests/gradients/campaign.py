@@ -54,8 +54,9 @@ def try_number(seed: int, number: int) -> Drawn:
         graph = _graph_of(gradient)
         run, shown = _runner(drawn, graph, choose, number)
         try:
+            module = hj.build(function.args)
             for sizes in _sizes(graph, choose):
-                _Trial(function, gradient, sizes, choose).run(drawn, run)
+                _Trial(function, gradient, module, sizes, choose).run(drawn, run)
             drawn.counts["native"] += 1
         except Exception:
             drawn.failures.append(f"{traceback.format_exc(limit=-3)}\n{function.kinds}\n{shown}")
@@ -108,10 +109,14 @@ def _sizes(graph: RandomGraph, choose: random.Random) -> list[dict[str, int]]:
 
 @dataclass
 class _Trial:
-    """A gradient at some sizes. Differences are those of `function`, which is of float64."""
+    """A gradient at some sizes, and the function, in float64, whose differences it is held against.
+
+    `module` computes the function.
+    """
 
     function: Function
     gradient: Gradient
+    module: hj.Module
     sizes: Mapping[str, int]
     choose: random.Random
 
@@ -145,8 +150,7 @@ class _Trial:
     @cached_property
     def is_singular(self) -> bool:
         """Whether the function calls one that has infinite slopes, or divides."""
-        tensors = [*(item.tensor for item in self.function.given), self.function.output.tensor]
-        return _SINGULAR.search(str(te.create_prim_func(tensors))) is not None
+        return _SINGULAR.search(str(te.create_prim_func(self.function.args))) is not None
 
     def _values(self, item: Made) -> Array:
         known = self.gradient.function.known.get(item)
@@ -160,13 +164,11 @@ class _Trial:
 
     def _evaluator(self) -> Callable[[Sequence[Array]], Array]:
         """The function itself, natively."""
-        function = self.function
-        module = hj.build([*(item.tensor for item in function.given), function.output.tensor])
-        shape = shape_at(function.output, self.sizes)
+        shape = shape_at(self.function.output, self.sizes)
 
         def evaluate(arrays: Sequence[Array]) -> Array:
             result = np.full(shape, np.nan)
-            module(*arrays, result)
+            self.module(*arrays, result)
             return result
 
         return evaluate

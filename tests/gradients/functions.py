@@ -114,6 +114,11 @@ class Function:
     kinds: list[str]
     known: Mapping[Made, Array] = field(default_factory=dict[Made, Array])
 
+    @property
+    def args(self) -> list[Any]:
+        """The tensors that are given, and the output."""
+        return [*(item.tensor for item in self.given), self.output.tensor]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gradient:

@@ -67,7 +67,7 @@ def _depthwise(choose: Choose) -> Drawn:
     window = choose.randint(1, 3), choose.randint(1, 3)
     options = {"stride": choose.choice([1, 2]), "padding": choose.choice([0, 1])}
     options["dilation"] = choose.choice([1, 2])
-    shapes = [_batch(choose, 2, channels), (channels * times, 1, *window)]
+    shapes = [_batch(choose, 2, channels), (channels, times, *window)]
     return shapes, _bound("depthwise_conv2d", **options)
 
 
