@@ -155,7 +155,7 @@ class _Trial:
     def _values(self, item: Made) -> Array:
         known = self.gradient.function.known.get(item)
         generator = np.random.default_rng(self.choose.randrange(1 << 32))
-        if known is not None and not item.tensor.dtype.is_float:
+        if known is not None and item not in self.gradient.function.wanted:
             return known
         if known is not None:  # near what the documentation shows, which is whole numbers often
             return (known + generator.uniform(-NEAR, NEAR, known.shape)).astype(item.dtype)
