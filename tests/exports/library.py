@@ -6,6 +6,7 @@ results hold what must not be seen.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import ctypes
 import re
@@ -175,10 +176,10 @@ class _Call:
         return arg
 
     def _learn_sizes(self, described: Described, array: Array) -> None:
-        texts = described.shape.split(", ") if array.ndim else []
-        for text, size in zip(texts, array.shape, strict=True):
-            if text.isidentifier():
-                assert self.sizes.setdefault(text, size) == size, f"{text} is not {size}"
+        tree: Any = ast.parse(f"({described.shape},)" if array.ndim else "()", mode="eval").body
+        for extent, size in zip(tree.elts, array.shape, strict=True):
+            if isinstance(extent, ast.Name):
+                assert self.sizes.setdefault(extent.id, size) == size, f"{extent.id} is not {size}"
 
     def _size(self, param: Parameter) -> int:
         assert param.type == "int64_t", param
