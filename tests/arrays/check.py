@@ -43,17 +43,20 @@ def check_program(program: Program, *, is_native: bool, is_symbolic: bool = Fals
         kernel: Kernel[..., Any] = Kernel(function)
         for number, arguments in enumerate(program.calls):
             args = list(arguments.make().values())
-            _Call(program, kernel, args, number).check(is_native, is_symbolic)
+            Call(program, kernel, args, number).check(is_native, is_symbolic)
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
+    """A call of a script, and what it is held against."""
+
     program: Program
     kernel: Kernel[..., Any]
     args: list[Any]
     number: int
 
     def check(self, is_native: bool, is_symbolic: bool) -> None:
+        """Fail unless all ways to run it agree with NumPy."""
         expected, fast = run_once(run_plain, self.kernel, self.args), None
         elements = sum(np.size(arg) for arg in self.args)
         if self.number < _MOST_CALLS and elements <= _MOST_ELEMENTS:
@@ -61,13 +64,13 @@ class _Call:
         if not is_native:
             return
         native = run_once(run_poisoned, self.kernel, self.args)
-        self._compare(native, expected, "native code")
+        self.compare(native, expected, "native code")
         has_complex = any(np.iscomplexobj(arg) for arg in self.args)
         math = (*MATH, "abs", "absolute") if has_complex else MATH
         calls_math = any(f"np.{name}(" in self.program.text for name in math)
         # Code for sizes that are known at run time only may add in another order.
         if fast is not None and self.number == 0 and not calls_math:
-            self._compare(native, fast, "native code", is_exact=True)
+            self.compare(native, fast, "native code", is_exact=True)
 
     def _interpret(self, expected: Outcome, is_symbolic: bool) -> Outcome:
         """What the optimised program gives.
@@ -77,16 +80,16 @@ class _Call:
         """
         kernel = fresh(self.kernel)
         found = run_once(run_interpreted, kernel, self.args)
-        self._compare(found, expected, "the interpreter")
+        self.compare(found, expected, "the interpreter")
         fast = run_once(run_optimized, kernel, self.args)
         is_exact = found.error is not None or is_ordered(kernel.prim_func(*self.args))
-        self._compare(fast, found, "the optimised program", is_exact=is_exact)
+        self.compare(fast, found, "the optimised program", is_exact=is_exact)
         for is_fast in (False, True) if is_symbolic else ():
             sized = run_once(partial(run_with_sizes, is_fast=is_fast), kernel, self.args)
-            self._compare(sized, expected, "the program for any sizes")
+            self.compare(sized, expected, "the program for any sizes")
         return fast
 
-    def _compare(self, found: Outcome, expected: Outcome, way: str, is_exact: bool = False) -> None:
+    def compare(self, found: Outcome, expected: Outcome, way: str, is_exact: bool = False) -> None:
         """Types and shapes are equal, and values: bit for bit, or within the tolerance."""
         try:
             self._compare_errors(found.error, expected.error)

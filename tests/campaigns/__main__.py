@@ -29,6 +29,7 @@ CAMPAIGNS = {
     "brought": "tests.brought.campaign",
     "exports": "tests.exports.campaign",
     "gradients": "tests.gradients.campaign",
+    "callers": "tests.callers.campaign",
 }
 _say = partial(print, flush=True)
 

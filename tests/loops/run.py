@@ -104,6 +104,11 @@ def check_case(kernel: Kernel[..., Any], case: Case) -> None:
     expected = run_once(run_plain, kernel, case.args)
     with config.scope(cache_enabled=False, verify=False):
         found = run_once(run_native, kernel, case.args)
+    check_outcome(kernel, case, found, expected)
+
+
+def check_outcome(kernel: Kernel[..., Any], case: Case, found: Outcome, expected: Outcome) -> None:
+    """Fail unless what native code did with a case is what plain Python does."""
     if isinstance(found.error, (ParseError, TypeMismatch)):
         raise Refused(str(found.error.message)) from found.error
     hold_against_plain(kernel, case.args, found, expected)

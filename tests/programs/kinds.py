@@ -5,6 +5,7 @@ statement is a function in a table of `statements.py`, of an index one in `indic
 expression one in `exprs.py`; then some styles give it a weight here.
 
     tame, wild, rewritten, roomy     any statement and type, small           tests/programs
+    failing                          as rewritten, with errors               tests/callers
     neat, long                       loops over run-time sizes, with guards  tests/loops
     vectors                          loops of independent rounds             tests/programs
     nest, sized, stages              affine loops, for schedules             tests/nests
@@ -115,6 +116,9 @@ REWRITTEN = replace(
     recursions=15,
 )
 ROOMY = replace(TAME, is_long=True)
+FAILING = replace(
+    REWRITTEN, statements={**REWRITTEN.statements, "failure": 6}, wild=True, is_long=True
+)
 
 # -- loops over run-time sizes ---------------------------------------------------------------------
 
@@ -296,6 +300,7 @@ PLAIN_STAGES = replace(
 
 STYLES: dict[str, Style] = {
     **{"tame": TAME, "wild": WILD, "rewritten": REWRITTEN, "roomy": ROOMY},
+    "failing": FAILING,
     **{"neat": NEAT, "long": LONG, "vectors": VECTORS},
     **{"nest": NEST, "long nest": NEST_LONG, "sized": SIZED},
     **{"stages": STAGES, "plain stages": PLAIN_STAGES},

@@ -9,7 +9,7 @@ from tests.programs.maker import Lines, Maker, indent
 from tests.programs.scope import Name, Value
 
 _CAUGHT = ("IndexError", "ZeroDivisionError", "ValueError", "(ValueError, IndexError)", "Exception")
-# The loops around a `try`: what runs in another order has no place for errors.
+# The loops around what may fail: what runs in another order has no place for errors.
 _ORDERED = ("", "range", "scan", "serial", "while")
 
 # What follows `if x <= {stop}: return {end}` in a function `f` that calls itself; x is 0 to 6.
@@ -46,15 +46,18 @@ def _part(make: Maker, depth: int, *, fails: bool = False) -> Lines:
     """A block after which no more is known than after a branch that may not be taken."""
 
     def body() -> Lines:
-        first = _failure(make) if fails and make.choices.chance(70) else []
-        return [*first, *make_branch(make, depth)]
+        first = make_failure(make, depth) if fails and make.choices.chance(70) else None
+        return [*(first or ()), *make_branch(make, depth)]
 
     made = make.inside(body)
     make.forget(made.assigned, make.still_valid(made.assigned, made.scope))
     return indent(made.lines)
 
 
-def _failure(make: Maker) -> Lines:
+def make_failure(make: Maker, depth: int) -> Lines | None:
+    """What fails for some values: an error that is raised, a division, an assertion."""
+    if make.scope.loop not in _ORDERED or make.scope.parallel is not None:
+        return None
     error = f'    raise ValueError("{make.fresh("e")}")'
     divisor = clamp(make.int_expr(1), 0, 2).text
     form = make.choices.below(3)

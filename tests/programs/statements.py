@@ -24,6 +24,7 @@ SIMPLE: dict[str, Statement] = {
     "call": stores.make_call,
     "named block": stores.make_named_block,
     "reduction": idioms.make_reduction,
+    "failure": rewritten.make_failure,
     "tuple inside": rewritten.make_tuple_inside,
     "named": rewritten.make_named,
     "folded": rewritten.make_folded,
