@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
+from hybridjit.brief_locks import brief_lock
 from hybridjit.record import record
 from hybridjit.scalars.specs import ArraySpec, Spec, TupleSpec
 
@@ -50,6 +51,9 @@ def _numbered(keys: Sequence[object]) -> tuple[int, ...]:
     return tuple(numbers.setdefault(key, len(numbers)) for key in keys)
 
 
+_lock = brief_lock()
+
+
 class Promotion:
     """What the calls of one kernel have looked like."""
 
@@ -57,7 +61,14 @@ class Promotion:
         self._histories: dict[tuple[Spec, ...], _History] = {}
 
     def generalize(self, specs: tuple[Spec, ...]) -> tuple[tuple[Spec, ...], str]:
-        """The types to compile for when `specs` come for the first time, and the reason."""
+        """The types to compile for when `specs` come for the first time, and the reason.
+
+        Threads come one after the other: a call must find itself in what is known of all calls.
+        """
+        with _lock:
+            return self._generalize(specs)
+
+    def _generalize(self, specs: tuple[Spec, ...]) -> tuple[tuple[Spec, ...], str]:
         pattern = tuple(_without_sizes(spec) for spec in specs)
         sizes = tuple(size for spec in specs for size in _sizes(spec))
         history = self._histories.get(pattern)
@@ -67,8 +78,9 @@ class Promotion:
         fresh = history.add(sizes)
         changes = ", ".join(f"{history.first[i]} -> {sizes[i]}" for i in fresh)
         reason = f"sizes vary: {changes}" if fresh else "another combination of sizes"
+        classes = history.classes  # of one moment: a signal handler may call the kernel, too
         entries = iter(
-            f"n{history.classes[i]}" if i in history.varying and isinstance(size, int) else size
+            f"n{classes[i]}" if i in history.varying and isinstance(size, int) else size
             for i, size in enumerate(sizes)
         )
         return tuple(_with_sizes(spec, entries) for spec in specs), reason
