@@ -421,13 +421,14 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def cache_info(self) -> tuple[SpecializationInfo, ...]:
         """What the kernel was translated for so far, why, and into how many pieces of code."""
+        known = list(self._specializations.known.items())  # other threads may add meanwhile
         return tuple(
             inspection.SpecializationInfo(
                 ", ".join(map(str, specs)),
                 self._specializations.reason_for(specs),
                 len(specialization.natives),
             )
-            for specs, specialization in self._specializations.known.items()
+            for specs, specialization in known
         )
 
     def clear(self) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import hybridjit as hj
+from hybridjit import hybrid
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.runtime import promotion
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.scalars.specs import ArraySpec
 from tests.runtime.test_threads import run_threads
@@ -68,3 +73,41 @@ def _before_others(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _specs(shapes: Shapes) -> tuple[Any, ...]:
     return tuple(ArraySpec(FLOAT64, shape) for shape in shapes)
+
+
+def test_calls_are_forgotten_while_others_are_noted() -> None:
+    calls = NativeCalls()
+
+    def note() -> object:
+        call: Any = SimpleNamespace(specialization=object(), layout=None, values=())
+        calls.learn(None, call)
+        return call.specialization
+
+    def work(number: int) -> None:
+        for _ in range(ROUNDS):
+            specialization: Any = note()
+            calls.forget(specialization)
+
+    for _ in range(10 * ROUNDS):
+        note()
+    run_threads(work, 4)
+
+
+def test_what_is_known_is_told_while_more_is_learned() -> None:
+    @hybrid.script
+    def first(a: Any) -> Any:
+        return a[0]
+
+    _while_another_works(
+        lambda: [first.prim_func(hj.f32[size]) for size in range(1, 40)],
+        first.cache_info,
+    )
+    assert len(first.cache_info()) == 39
+
+
+def _while_another_works(work: Callable[[], Any], look: Callable[[], Any]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        look()
+    thread.join()

@@ -98,7 +98,8 @@ class NativeCalls:
     def forget(self, specialization: Specialization) -> None:
         """Drop what was made of a translation that is out of date."""
         with COMPILE_LOCK:
-            stale = [form for form in self._known if form.specialization is specialization]
+            forms = list(self._known)  # to which other threads may add meanwhile
+            stale = [form for form in forms if form.specialization is specialization]
             for form in stale:
                 self._replace(self._known.pop(form).table, None)
 
