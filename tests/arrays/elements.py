@@ -77,7 +77,7 @@ def of_two(*forms: Form) -> Writer:
     return write
 
 
-def _forms(texts: str, needs: str = "", rounds: str = "", **options: Any) -> tuple[Form, ...]:
+def forms(texts: str, needs: str = "", rounds: str = "", **options: Any) -> tuple[Form, ...]:
     """Forms that have all but their texts in common; of functions, the names will do."""
     words = [text if "{" in text else f"np.{text}({{}})" for text in texts.split("; ")]
     return tuple(Form(text, needs, rounds, **options) for text in words)
@@ -86,24 +86,24 @@ def _forms(texts: str, needs: str = "", rounds: str = "", **options: Any) -> tup
 # -- of two ----------------------------------------------------------------------------------------
 
 arithmetic = of_two(
-    *_forms("({} + {}); ({} + {}); ({} - {}); ({} - {})"),
-    *_forms("({} * {}); ({} * {})", rounds="c", multiplies=True),
+    *forms("({} + {}); ({} + {}); ({} - {}); ({} - {})"),
+    *forms("({} * {}); ({} * {})", rounds="c", multiplies=True),
 )
 division = of_two(
-    *_forms("({} / {}); ({} / {})", "exact", "c"),
-    *_forms("({} // {}); ({} % {})", "exact real divisor"),
+    *forms("({} / {}); ({} / {})", "exact", "c"),
+    *forms("({} // {}); ({} % {})", "exact real divisor"),
 )
 comparison = of_two(
-    *_forms("({} < {}); ({} <= {}); ({} > {}); ({} >= {})", "exact real"),
-    *_forms("({} == {}); ({} != {})", "exact"),
+    *forms("({} < {}); ({} <= {}); ({} > {}); ({} >= {})", "exact real"),
+    *forms("({} == {}); ({} != {})", "exact"),
 )
 bits = of_two(
-    *_forms("({} & {}); ({} | {}); ({} ^ {})", "bits"),
-    *_forms("({} << ({} & 3)); ({} >> ({} & 3))", "whole"),
+    *forms("({} & {}); ({} | {}); ({} ^ {})", "bits"),
+    *forms("({} << ({} & 3)); ({} >> ({} & 3))", "whole"),
 )
 extremum = of_two(
-    *_forms("np.minimum({}, {}); np.maximum({}, {})", "real") * 2,
-    *_forms("np.logical_and({}, {})", "exact real"),
+    *forms("np.minimum({}, {}); np.maximum({}, {})", "real") * 2,
+    *forms("np.logical_and({}, {})", "exact real"),
 )
 
 
@@ -135,33 +135,33 @@ def _with_numbers() -> list[Form]:
 
 
 _SMOOTH = (
-    *_forms("negative; positive; conj"),
-    *_forms("abs; absolute; fabs", rounds="c"),
-    *_forms("square", rounds="c", multiplies=True),
+    *forms("negative; positive; conj"),
+    *forms("abs; absolute; fabs", rounds="c"),
+    *forms("square", rounds="c", multiplies=True),
 )
 _JUMPS = "floor; ceil; trunc; rint; sign; isnan; isinf; isfinite; logical_not"
-_ROOT = _forms("np.sqrt(np.abs({}))", "exact real")
+_ROOT = forms("np.sqrt(np.abs({}))", "exact real")
 _LOG = "np.log1p(np.abs({}))"
 _MATH = "; ".join(name if name != "log1p" else _LOG for name in MATH)
 number = of_one(*_with_numbers())
 function = of_one(
     *_SMOOTH * 8,
-    *_forms(_JUMPS, "exact real") * 5,
+    *forms(_JUMPS, "exact real") * 5,
     *_ROOT * 14,
-    *_forms(_MATH, "exact real small", "biuf") * 2,
+    *forms(_MATH, "exact real small", "biuf") * 2,
 )
 # Functions like exp, of what may be inexact itself.
 math = of_one(
-    *_forms(f"sin; cos; tanh; arctan; arcsinh; {_LOG}", "real small", "biuf"),
-    *_forms("exp; expm1; sinh", "real small", "biuf", factor=1e4),
+    *forms(f"sin; cos; tanh; arctan; arcsinh; {_LOG}", "real small", "biuf"),
+    *forms("exp; expm1; sinh", "real small", "biuf", factor=1e4),
 )
-sign = of_one(*_forms("(-{}); (~{}); (+{})"))
-clip = of_one(*_forms("np.clip({}, 0, 2); np.clip({}, 1, 100); np.clip({}, 0, 1)", "real"))
+sign = of_one(*forms("(-{}); (~{}); (+{})"))
+clip = of_one(*forms("np.clip({}, 0, 2); np.clip({}, 1, 100); np.clip({}, 0, 1)", "real"))
 conversion = of_one(
-    *_forms('({}).astype("float16"); ({}).astype("float32"); ({}).astype("float64")', "real"),
-    *_forms('({}).astype("int8")', "real int8"),
-    *_forms('({}).astype("int64")', "real int64"),
-    *_forms('({}).astype("complex64")'),
+    *forms('({}).astype("float16"); ({}).astype("float32"); ({}).astype("float64")', "real"),
+    *forms('({}).astype("int8")', "real int8"),
+    *forms('({}).astype("int64")', "real int64"),
+    *forms('({}).astype("complex64")'),
 )
 
 

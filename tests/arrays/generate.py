@@ -7,7 +7,8 @@ arguments   arrays of 0 to 4 axes, of every type and layout, with NaNs, infiniti
             integers; some in the memory of others; numbers of Python's and NumPy's (`values.py`)
 parts       slices with any bounds and steps, indices, new axes, ellipses (`pool.py`)
 expressions operators, functions, `where`, casts (`elements.py`); folds along axes, products,
-            gathers, selections, other shapes, new arrays (`folds.py`)
+            gathers, selections, other shapes, new arrays (`folds.py`); the rest of NumPy's
+            functions (`library.py`)
 statements  names, stores and updates in place that may overlap, masks, `out=`, loops over rows,
             steps that are measured, loops and branches around all of them (`stmts.py`)
 names       that stand for other arrays as loops and branches go on (`names.py`)
@@ -25,7 +26,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tests.arrays import brought, elements, folds, idioms, lists, names, stmts
+from tests.arrays import brought, elements, folds, idioms, library, lists, names, stmts
 from tests.arrays.pool import Operand, Writer
 from tests.arrays.program import Program
 from tests.arrays.script import PRELUDES, Script
@@ -102,11 +103,14 @@ PACKING = replace(
     dtypes=("float64", "float64", "float32", "int32", "int64", "int16", "uint8"),
     calls=6,
 )
+_LIBRARY = (*elements.ELEMENTS, *folds.FOLDS, *library.LIBRARY * 6)
 _SELECTIONS = (*_WRITERS, *(folds.selection,) * 8)
 # Styles, and how many of a hundred programs are of each.
 KINDS: dict[str, tuple[Style, int]] = {
-    "any": (ANY, 12),
-    "long": (LONG, 12),
+    "any": (ANY, 8),
+    "long": (LONG, 8),
+    "library": (replace(ANY, writers=_LIBRARY), 4),
+    "long, library": (replace(LONG, writers=_LIBRARY), 4),
     "selecting": (replace(ANY, writers=_SELECTIONS), 5),
     "long, selecting": (replace(LONG, writers=_SELECTIONS), 5),
     "multiplying": (MULTIPLYING, 8),

@@ -29,6 +29,7 @@ EXACT = {
         "popcount",
         "clz",
         "dot_bytes",
+        "fma",
         "isnan",
         "isinf",
         "isfinite",

@@ -3,9 +3,9 @@
     for i, j, k in some order:                     the element set to zero, to something else, or
         c[i, j] += 1.5 * a[i, k] * b[k, j]         not at all, inside, in a variable, or in a nest
 
-Rows may be scaled, or read other rows, before the terms of each come; factors may be transposed,
-windows, or parts of the result. Columns may be the pixels of images: two axes that lie as one in
-memory, or not quite.
+Terms of integers are those of four bytes each, `dot_bytes(a[i, k], b[k, j])`. Rows may be scaled, or
+read other rows, before the terms of each come; factors may be transposed, windows, or parts of the
+result. Columns may be the pixels of images: two axes that lie as one in memory, or not quite.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.programs.maker import Lines, indent
 from tests.programs.scope import Array, Extent
 from tests.support.choices import Choices
 
-TYPES = ("float64", "float32")
+TYPES = ("float64", "float32", "float64", "float32", "int32")
 PADS = (0, 0, 0, 1, 3)
 IMAGE_PADS = (0, 0, 0, 1)
 LEFT = ("a[{i}, {k}]", "a[{i}, {k}]", "1.5 * a[{i}, {k}]", "(a[{i}, {k}] + b[0, 0])")
@@ -62,9 +62,11 @@ def make_product(choices: Choices) -> tuple[Lines, list[Array]]:
     factors = [text.format(i="i", j="j", k="k") for text in (left, choices.pick(RIGHT))]
     if choices.chance(20):
         factors.reverse()
-    term = " * ".join(factors)
+    term = f"dot_bytes({', '.join(factors)})" if dtype == "int32" else " * ".join(factors)
     shape = choices.weighted({"plain": 3, "inside": 3, "variable": 2, "row": 4, "nest": 3})
     lines = _lines(choices, shape, heads, term)
+    if dtype == "int32":
+        lines = [re.sub(r"\b(1\.5|0\.5)\b", "3", line).replace("0.0", "0") for line in lines]
     return _with_pixels(lines) if is_of_images else lines, arrays
 
 

@@ -130,7 +130,7 @@ _LOOP_PALETTES: tuple[tuple[str, ...], ...] = (
     *(("uint64",), ("int8",), ("int8", "float32"), ("uint16", "int32"), ("uint64", "float64")),
     *(("uint64", "float32"), ("uint32", "float64")),
 )
-_EXACT_FUNCTIONS = ("np.sqrt", "np.minimum", "np.maximum", "np.absolute")
+_EXACT_FUNCTIONS = ("np.sqrt", "np.minimum", "np.maximum", "np.absolute", "dot_bytes")
 _ARITHMETIC = {
     **{"+": 6, "-": 6, "*": 6, "/": 1, "//": 1, "%": 1, "&": 1, "|": 1, "^": 1, ">>": 1},
 }

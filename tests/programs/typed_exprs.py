@@ -28,19 +28,22 @@ _NUMPY_UNARY = (
     *("sqrt", "exp", "log", "sin", "cos", "tanh", "arctan", "floor", "ceil", "trunc", "rint"),
     *("sign", "absolute", "square", "isnan", "isfinite", "expm1", "log2", "cbrt"),
 )
-_LANGUAGE_BINARY = ("minimum", "maximum", "hypot", "atan2", "copysign", "fmod")
+_LANGUAGE_BINARY = ("minimum", "maximum", "hypot", "atan2", "copysign", "fmod", "dot_bytes")
 _NUMPY_BINARY = (
     *("minimum", "maximum", "hypot", "arctan2", "copysign", "fmod", "add", "multiply"),
     *("subtract", "less", "equal"),
 )
+_FUNCTIONS = {
+    1: (_LANGUAGE_UNARY, _NUMPY_UNARY),
+    2: (_LANGUAGE_BINARY, _NUMPY_BINARY),
+    3: (("fma",), ()),
+}
 
 
 @cache
 def calls_by_result(arity: int) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
     """The calls of the language and of NumPy that give each result type."""
-    language, numpy = (
-        (_LANGUAGE_UNARY, _NUMPY_UNARY) if arity == 1 else (_LANGUAGE_BINARY, _NUMPY_BINARY)
-    )
+    language, numpy = _FUNCTIONS[arity]
     functions: list[tuple[str, Callable[..., Any]]] = [
         *((name, getattr(hybrid, name)) for name in language),
         *((f"np.{name}", getattr(np, name)) for name in numpy),
@@ -143,7 +146,7 @@ def _complex(make: ExprMaker, depth: int) -> Value:
 
 
 def _function(make: ExprMaker, type: str, depth: int) -> Value | None:
-    arity = make.choices.between(1, 2)
+    arity = make.choices.pick((1, 1, 1, 1, 2, 2, 2, 2, 3))
     known = make.style.functions
     found = [
         call
