@@ -44,6 +44,21 @@ ARRAYS: dict[str, Any] = {
     "huge": 2**62 + 1,
 }
 CALLS = """
+    np.triu(vector)
+    np.tril(vector, -1)
+    np.triu(none, 1)
+    np.extract(mask[:3], vector)
+    np.extract(none, vector)
+    np.extract(mask, one)
+    np.polyval(mask, bools)
+    np.polyval(bools, vector)
+    np.polyval(none, -vector)
+    np.column_stack((number, number))
+    np.column_stack((number, one, rowless[:, :1].T))
+    np.kron(number, vector)
+    np.kron(number, number)
+    np.kron(matrix, number)
+    np.cross(quad, quad)
     np.maximum(rowless, rowless[0])
     rowless @ rowless[0]
     np.broadcast_to(rowless[0], (2, 3)) * 1

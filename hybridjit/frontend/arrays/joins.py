@@ -75,6 +75,7 @@ def stack_along(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "tup", required=1)
     parts = _array_items(build, args["tup"])
     if name == "column_stack":
+        parts = [_at_least(build, part, 1, node) for part in parts]
         parts = [
             with_axis(build, part, 1, node) if len(part.shape) == 1 else part for part in parts
         ]

@@ -65,6 +65,13 @@ def inner(a: Array | float, b: Array | float) -> Array:
 
 def kron(a: Array, b: Array) -> Array:
     """All products of elements of two arrays, of at most two dimensions."""
+    if a.ndim > 2 or b.ndim > 2:
+        raise NotImplementedError(
+            "it takes arrays of at most two dimensions here",
+            "write a[:, None, :, None, ...] * b and reshape it",
+        )
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
     if a.ndim == 1 and b.ndim == 1:
         return np.ravel(a[:, None] * b)
     x, y = atleast_2d(a), atleast_2d(b)
@@ -73,6 +80,8 @@ def kron(a: Array, b: Array) -> Array:
 
 
 def _crossed(a: Array, b: Array) -> Array:
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError("incompatible dimensions for cross product (dimension must be 3)")
     result = np.zeros((a + b).shape, np.result_type(a, b))
     result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
@@ -93,7 +102,7 @@ def cross(
 
 def polyval(p: Array, x: Array | float) -> Array:
     """The polynomial with the coefficients `p`, highest first, at `x`."""
-    y = 0 * x
+    y = np.zeros_like(x) if np.ndim(x) else 0 * x
     for c in p:
         y = y * x + c
     return y

@@ -50,8 +50,8 @@ def argwhere(a: Any) -> Array:
 
 
 def extract(condition: Any, arr: Any) -> Array:
-    """The elements of the flat array where a condition holds."""
-    return np.ravel(np.asarray(arr))[np.ravel(np.asarray(condition)) != 0]
+    """The elements of the flat array where a condition holds, which may have another size."""
+    return compress(condition, arr)
 
 
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:

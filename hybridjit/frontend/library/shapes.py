@@ -190,15 +190,15 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
 
 
 def triu(m: Array, k: int = 0) -> Array:
-    """The elements on and above a diagonal, zero elsewhere."""
-    rows = np.arange(m.shape[-2])
+    """The elements on and above a diagonal, zero elsewhere; of a vector, in each row."""
+    rows = np.arange(m.shape[max(m.ndim - 2, 0)])
     columns = np.arange(m.shape[-1])
     return np.where(columns - k >= rows[:, None], m, np.zeros(1, m.dtype))
 
 
 def tril(m: Array, k: int = 0) -> Array:
-    """The elements on and below a diagonal, zero elsewhere."""
-    rows = np.arange(m.shape[-2])
+    """The elements on and below a diagonal, zero elsewhere; of a vector, in each row."""
+    rows = np.arange(m.shape[max(m.ndim - 2, 0)])
     columns = np.arange(m.shape[-1])
     return np.where(columns - k <= rows[:, None], m, np.zeros(1, m.dtype))
 
