@@ -29,6 +29,7 @@ CAMPAIGNS = {
     "brought": "tests.brought.campaign",
     "exports": "tests.exports.campaign",
     "gradients": "tests.gradients.campaign",
+    "records": "tests.brought.records",
     "callers": "tests.callers.campaign",
 }
 _say = partial(print, flush=True)

@@ -25,6 +25,7 @@ SLICES = {
     "operators": 6,
     "exports": 3,
     "gradients": 10,
+    "records": 10,
     "callers": 6,
 }
 CHUNK = 10

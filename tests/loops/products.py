@@ -3,9 +3,9 @@
     for i, j, k in some order:                     the element set to zero, to something else, or
         c[i, j] += 1.5 * a[i, k] * b[k, j]         not at all, inside, in a variable, or in a nest
 
-Terms of integers are those of four bytes each, `dot_bytes(a[i, k], b[k, j])`. Rows may be scaled, or
-read other rows, before the terms of each come; factors may be transposed, windows, or parts of the
-result. Columns may be the pixels of images: two axes that lie as one in memory, or not quite.
+Terms of integers are those of four bytes each, `dot_bytes(a[i, k], b[k, j])`. Rows may be scaled,
+or read other rows, before the terms of each come; factors may be transposed, windows, or parts of
+the result. Columns may be the pixels of images: two axes that lie as one in memory, or not quite.
 """
 
 from __future__ import annotations

@@ -35,9 +35,10 @@ from hybridjit.frontend.values import Items, Nothing
 from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.signature import Nesting, Part
-from hybridjit.runtime import arguments, brought_arrays
+from hybridjit.runtime import arguments, brought_arrays, native
 from tests.brought.check import check_program
 from tests.brought.generate import make_program
+from tests.brought.records import try_number as try_records
 from tests.differential import test_brought_syntax as brought_syntax
 from tests.differential import test_decompositions as decomposed
 from tests.differential import test_float_parts as float_parts
@@ -52,8 +53,9 @@ from tests.frontend import test_record_arguments as record_arguments
 from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
 from tests.frontend import test_tries as tries
-from tests.planted.bugs import Bug, Check, always, replaced
+from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.planted.computed import plain_python
+from tests.planted.native import forward_strides
 from tests.runtime import test_brought_arrays as arrays_of_others
 from tests.runtime import test_outside as outside
 from tests.support.oracle import fresh
@@ -198,7 +200,24 @@ def _first_programs() -> None:
         check_program(make_program(f"0/{number}"))
 
 
+def _random_records(first: int) -> RandomCheck:
+    def check(number: int) -> None:
+        assert try_records(0, number).failures == []
+
+    return RandomCheck("records", check, first, 12)
+
+
 BUGS = (
+    Bug(
+        "all fields are the first one, in random loops",
+        [replaced(subscripts, "field_of", other_field)],
+        _random_records(0),
+    ),
+    Bug(
+        "fields of reversed records lie the other way round",
+        [replaced(native, "_array_layout", forward_strides)],
+        _random_records(0),
+    ),
     Bug(
         "lists in lists are tuples",
         [replaced(growing_lists, "IN_LIST", 0)],
