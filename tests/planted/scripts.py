@@ -246,7 +246,7 @@ BUGS = (
     Bug(
         "max keeps the other side of NaN",
         [entry(scalars, "OPERATORS", expr.Max, numpy_max)],
-        at_random(116),
+        at_random(686),
     ),
     Bug(
         "shift right is logical",
