@@ -108,7 +108,7 @@ def programs(label: str) -> Generator[Script | None]:
     program = program_from_seed(rng.randrange(1 << 60), rng.choice((FAILING, FAILING, ROOMY)))
     kernel = program.kernel
     try:
-        if has_inexact_calls(program) or not is_exact(kernel.prim_func(*program.args)):
+        if has_inexact_calls(program.source) or not is_exact(kernel.prim_func(*program.args)):
             yield None
             return
     except (ParseError, TypeMismatch):

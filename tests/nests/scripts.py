@@ -79,10 +79,8 @@ def _script(seed: int, number: int) -> Generator[Script | None]:
     style = (TAME, ROOMY, REWRITTEN)[number // ARRAYS_EVERY % 3]
     program = program_from_seed((seed << 36) + number, style)
     try:
-        found = _Script(program.source, program.kernel, list(program.args), run_plain)
-        yield None if has_inexact_calls(program.source) else found
         found = Script(program.source, program.kernel, list(program.args), run_plain)
-        yield None if has_inexact_calls(program) else found
+        yield None if has_inexact_calls(program.source) else found
     finally:
         forget_sources()
 
