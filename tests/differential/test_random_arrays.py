@@ -26,6 +26,7 @@ SLICES = {
     **{"multiplying": (10, 2), "chain": (24, 2), "rows": (40, 1), "names": (24, 8)},
     **{"names among others": (24, 4), "idioms": (6, 1), "idioms among others": (10, 2)},
     **{"windows": (16, 1), "packing": (60, 1), "lists": (24, 1), "brought": (24, 2)},
+    **{"library": (40, 4), "long, library": (6, 2)},
 }
 ROWS = [(kind, number) for kind, (count, _) in SLICES.items() for number in range(count)]
 # How many scripts of fifty may use something that the language does not have.
