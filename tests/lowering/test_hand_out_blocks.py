@@ -128,7 +128,7 @@ def test_a_receipt_with_threads_keeps_its_lanes() -> None:
 
 def test_blocks_are_whole_vectors() -> None:
     text = row_sums.with_schedule(lanes_first).inspect("lowered", *arrays(512, 64))
-    assert re.search(r"for block_?\d* in parallel\(64\)", text)
+    assert re.search(r"for block_?\d* in parallel\(64\b", text)
     assert re.search(r"for i in vectorize\(block_?\d* \* 8, block_?\d* \* 8 \+ 8\)", text)
 
 
