@@ -172,9 +172,9 @@ def _trips_of(loop: For, inside: Collection[Var], unknown_trips: int) -> Expr:
 
 
 def _ends_of(loop: For) -> list[Expr]:
-    """What is left of the end without the start: the `size` of range(x, x + min(size, ...))."""
-    rest = loop.stop.rhs if isinstance(loop.stop, Add) and loop.stop.lhs == loop.start else None
-    return [rest.lhs, rest.rhs] if isinstance(rest, Min) else []
+    """What may be known of the number: `size` of range(x, x + min(size, ...) * step)."""
+    length = simplify(Sub(loop.stop, loop.start))
+    return [side for node in walk(length) if isinstance(node, Min) for side in (node.lhs, node.rhs)]
 
 
 def _is_known_before(expr: Expr, inside: Collection[Var]) -> bool:

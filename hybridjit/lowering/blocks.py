@@ -17,7 +17,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Var
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import StmtMutator, walk
-from hybridjit.lowering.chunks import make_parallel, unnamed
+from hybridjit.lowering.chunks import make_parallel, part_of, unnamed
 
 # Enough for the threads to share evenly, each long enough for rows that run side by side.
 _BLOCKS, _ROWS = 64, 8
@@ -69,12 +69,7 @@ def _blocked(loop: For, nest: For | None, counts: tuple[Expr, Expr, Expr]) -> Fo
     first = simplify(block * size)
     is_even = simplify(blocks * size) == trips
     length = size if is_even else simplify(Min(size, trips - first))
-    if loop.step == Const(1):
-        start = simplify(loop.start + first)
-        inner: For = dataclasses.replace(each, start=start, stop=simplify(start + length))
-    else:
-        start = simplify(loop.start + first * loop.step)
-        inner = dataclasses.replace(each, start=start, stop=simplify(start + length * loop.step))
+    inner = part_of(each, first, length)
     body = inner if nest is None else _Exchange(loop, inner).rewrite(nest)
     hints = unnamed(loop.hints)
     outer = For(block, Const(0), blocks, Const(1), body, annotations=hints, span=loop.span)

@@ -8,7 +8,7 @@ from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Max, Min, Var
-from hybridjit.ir.stmt import UNNAMED, Annotations, For, Let, LoopKind, Stmt, seq
+from hybridjit.ir.stmt import UNNAMED, Annotations, For, Let, LoopKind, Stmt
 from hybridjit.record import record
 
 # Enough for the threads of a large machine, few enough to combine at no cost.
@@ -76,17 +76,22 @@ class Chunks:
         return var
 
     def inner_loop(self, loop: For) -> For:
-        """`loop` for the iterations of one chunk.
-
-        Written so that no bound overflows.
-        """
+        """`loop` for the iterations of one chunk."""
         before = simplify(self.var * self.size)
-        if loop.step == _ONE:
-            start = simplify(loop.start + before)
-            stop = simplify(start + Min(self.size, loop.stop - start))
-            return replace(loop, start=start, stop=stop)
-        counter = Var(f"{loop.var.name}_count")
-        stop = simplify(before + Min(self.size, self.trips - before))
-        value = Let(loop.var, simplify(loop.start + counter * loop.step))
-        body = seq(value, loop.body)
-        return replace(loop, var=counter, start=before, stop=stop, step=_ONE, body=body)
+        # The end of the loop says more than a count of its iterations, to those who prove bounds.
+        trips = loop.stop - loop.start if loop.step == _ONE else self.trips
+        return part_of(loop, before, Min(self.size, trips - before))
+
+
+def part_of(loop: For, first: Expr, count: Expr) -> For:
+    """`count` iterations of `loop`, of a constant step, from number `first` on: one at least.
+
+    for i in range(a, b, 3):    -->    x = a + first * 3
+                                       for i in range(x, x + count * 3 - 2, 3):
+
+    The end is next to the last value, so that it does not overflow where the loop's does not.
+    """
+    start = simplify(loop.start + first * loop.step)
+    step = int(loop.step.value.real) if isinstance(loop.step, Const) else 0
+    beyond = step - 1 if step > 0 else step + 1
+    return replace(loop, start=start, stop=simplify(start + count * loop.step - beyond))
