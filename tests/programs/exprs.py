@@ -185,12 +185,13 @@ class ExprMaker:
         """True if operands may have these types."""
         return all(name in self.palette or name in self.style.weak for name in types)
 
-    def operand(self, type: str, depth: int, other: str) -> Value:
-        """An operand; a Python int must fit the integer type that it meets."""
+    def operand(self, type: str, depth: int, *others: str) -> Value:
+        """An operand; a Python int must fit the integer types that it meets."""
         value = self.expr(type, depth)
-        if type == "int" and ty.is_int(other):
-            low, high = ty.bounds(other)
-            return clamp(value, max(low, -100), min(high, 100))
+        bounds = [ty.bounds(other) for other in others if ty.is_int(other)]
+        if type == "int" and bounds:
+            lows, highs = zip(*bounds, strict=True)
+            return clamp(value, max(*lows, -100), min(*highs, 100))
         return value
 
     def right_operand(self, symbol: str, result: str, type: str, depth: int, other: str) -> Value:

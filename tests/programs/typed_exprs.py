@@ -156,7 +156,7 @@ def _function(make: ExprMaker, type: str, depth: int) -> Value | None:
     if not found:
         return None
     label, types = make.choices.pick(found)
-    values = [make.operand(t, depth, types[i - 1]) for i, t in enumerate(types)]
+    values = [make.operand(t, depth, *types[:i], *types[i + 1 :]) for i, t in enumerate(types)]
     if label in DIVISIONS and not ty.is_float(type):
         values[1] = make.nonzero(types[1], depth)
     if label in DIVISIONS and ty.is_bool(types[1]):
