@@ -6,11 +6,13 @@ No operator stands on two constants, no `Let` gives a name to a constant or a va
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, Var
-from hybridjit.ir.stmt import If, Let, Seq, Stmt
+from hybridjit.ir.stmt import Block, If, Iter, Let, Seq, Stmt
 from hybridjit.ir.visit import N, Substitute
 
 
@@ -34,6 +36,23 @@ class FoldingSubstitute(Substitute):
             return made
         self.variables[made.var] = made.value
         return Seq(())
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        iters = tuple(map(self.rewrite, node.iters))
+        around, self.variables = self.variables, self._seen_by(iters)
+        body, init = self.rewrite(node.body), node.init and self.rewrite(node.init)
+        self.variables = around
+        if (iters, body, init) == (node.iters, node.body, node.init):
+            return node
+        return replace(node, iters=iters, body=body, init=init)
+
+    def _seen_by(self, iters: Sequence[Iter]) -> dict[Var, Expr]:
+        """What variables stand for inside a block: it sees the loops around it by its iters."""
+        loops = {item.value: item.var for item in iters if isinstance(item.value, Var)}
+        return {
+            var: loops.get(value, value) if isinstance(value, Var) else value
+            for var, value in self.variables.items()
+        }
 
     def rewrite_If(self, node: If) -> Stmt:
         made: If = self.generic(node)

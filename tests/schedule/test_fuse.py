@@ -44,6 +44,23 @@ def test_one_loop() -> None:
     check(NEST, lambda s: s.fuse("i"))
 
 
+def test_a_name_that_becomes_the_loop() -> None:
+    """Blocks see the loop by their iters, where a name for it was outside of them."""
+    func = hj.parse("""
+def f(a: int64[20]):
+    for i, j in grid(4, 1):
+        x = i + j
+        for k in range(3):
+            y = x * k
+            a[x] = a[y + 1] + x
+            a[k] = a[x] + i
+""")
+    s = Schedule(func)
+    s.fuse("i", "j")
+    assert "x =" not in s.show()
+    assert_unchanged(func, s.func, [numbers(20)], native=True)
+
+
 def test_loops_that_count_down_and_in_steps() -> None:
     func = hj.parse("""
 def f(a: int64[13, 13], n: int):
