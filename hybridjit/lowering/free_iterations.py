@@ -133,10 +133,8 @@ class FreeIterations:
         last = names.give("last", loop.start + (trips - 1) * step)
         begin = simplify(loop.start + depth * step)
         middle = self._private(dataclasses.replace(loop, start=begin, stop=last))
-        end: Stmt = self._last(loop, last)
-        if not isinstance(trips, Const):
-            end = If(Gt(trips, Const(depth)), end)
-        return Parts(tuple(names.made), self._first(loop, trips), middle, (fresh_copy(end),))
+        first = self._first(loop, trips)
+        return Parts(tuple(names.made), first, middle, self._last(loop, last, trips))
 
     def _first(self, loop: For, trips: Expr) -> tuple[Stmt, ...]:
         """The iterations that get values from before the loop."""
@@ -154,11 +152,16 @@ class FreeIterations:
         body = substitute(loop.body, {}, own)
         return dataclasses.replace(loop, body=seq(*begin, *given, body))
 
-    def _last(self, loop: For, last: Expr) -> Stmt:
+    def _last(self, loop: For, last: Expr, trips: Expr) -> tuple[Stmt, ...]:
+        """The iteration whose values stay, if there is one that was not among the first."""
         given = [Store(b, (), value) for b, value in self.earlier.values.items()]
         stop = simplify(last + loop_step(loop))
         end = dataclasses.replace(loop, start=last, stop=stop, body=seq(*given, loop.body))
-        return at_most(1, end)
+        made = fresh_copy(at_most(1, end))
+        is_there = simplify(Gt(trips, Const(self.earlier.depth or 0)))
+        if isinstance(is_there, Const):
+            return (made,) if is_there.value else ()
+        return (If(is_there, made),)
 
 
 @record

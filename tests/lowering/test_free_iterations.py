@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, config, hybrid
+from hybridjit.lowering import vectorize_inner
 from tests.corpus.case import Array
 from tests.support.guarded import check_guarded
 from tests.support.oracle import assert_same_outcome, run_native, run_once, run_plain
@@ -216,6 +217,17 @@ def test_results_are_those_of_plain_python(kernel: AnyKernel, dtype: Any) -> Non
 @pytest.mark.parametrize("size", [4, 8, 19])
 def test_known_sizes(kernel: AnyKernel, size: int) -> None:
     check(Kernel(kernel.__hybrid_function__), size, np.float32)
+
+
+@pytest.mark.parametrize("kernel", FREE, ids=name_of)
+def test_fewer_iterations_than_come_first(
+    kernel: AnyKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where lanes are made of however few iterations, each of them runs once."""
+    monkeypatch.setattr(vectorize_inner, "pays", lambda loop, target: True)
+    with config.scope(cache_enabled=False):
+        for size in (0, 1, 2, 3, 4):
+            check_guarded(Kernel(kernel.__hybrid_function__), arrays(size))
 
 
 @pytest.mark.parametrize("kernel", FREE, ids=name_of)
