@@ -330,7 +330,8 @@ def condition(build: Builder, node: ast.expr) -> Expr:
 def _tested(build: Builder, node: ast.expr) -> Scalar:
     """A number that is as true as the value of an expression."""
     if isinstance(node, ast.BoolOp):
-        return _joined(build, node, _tested)
+        # Only whether operands are true counts: they need not meet in one type.
+        return _joined(build, node, _truth_of)
     value = _as_length(build, build.evaluate(node), node)
     if isinstance(value, Array):
         refuse = refuse_part if value.indices else refuse_truth
@@ -338,6 +339,12 @@ def _tested(build: Builder, node: ast.expr) -> Scalar:
     if isinstance(value, (View, ArrayExpr)):
         raise refuse_whole(value, node, build.span(node))
     return build.as_scalar(value, node, "a condition")
+
+
+def _truth_of(build: Builder, node: ast.expr) -> Scalar:
+    """The truth of an expression as a number."""
+    value = _tested(build, node)
+    return value if value.type.dtype is BOOL else Scalar(truth(value, build.span(node)), WEAK_BOOL)
 
 
 def _as_length(build: Builder, value: Value, node: ast.expr) -> Value:

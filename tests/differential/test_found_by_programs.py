@@ -141,6 +141,19 @@ def numpy_extrema_of_bools(a: Any) -> Any:
     return np.minimum(a[0], True), np.maximum(a[0], a[1])
 
 
+@hybrid.script
+def operands_that_meet_in_no_type(a: Any, k: int) -> Any:
+    found = 0
+    for c in const_range(-1, 2):
+        if a[0] and c:
+            found += 1
+        while found < 20 and (c or (a[1] and k) or a[a[0] % 2] > 0 or 0.5):
+            found += 5
+        found += 100 if a[1] or -1 else 200
+        assert found and (c > 5 or a[1] or c - 300 or True)
+    return found
+
+
 BOOLS = np.zeros(2, np.bool_)
 INTS = np.arange(3)
 UINTS = np.ones(2, np.uint64)
@@ -163,6 +176,7 @@ CASES: list[tuple[Any, list[Any]]] = [
     (numpy_extrema_of_bools, [BOOLS]),
     *((shifts_past_the_width, [n, INTS - 1]) for n in (5, -5)),
     (bool_of_a_number, [BOOLS, 2]),
+    *((operands_that_meet_in_no_type, [np.array(a, np.uint8), 3]) for a in ([1, 2], [0, 0])),
 ]
 
 
