@@ -30,6 +30,8 @@ from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Compare, Const, Eq, Expr, Ge, Gt, Le, Lt, Ne, Not, Or, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import For
 from hybridjit.record import record
 
@@ -51,7 +53,12 @@ class Facts(Forms):
         """What is known where the body of `func` begins."""
         buffers = (*func.buffers, *func.outputs)
         sizes = [size for buffer in func.outputs for size in buffer.shape if isinstance(size, Var)]
-        return Facts(frozenset((*func.dimensions, *sizes)), array_limits(buffers))
+        facts = Facts(frozenset((*func.dimensions, *sizes)), array_limits(buffers))
+        for param in func.params:
+            if isinstance(param, ScalarParam) and param.is_small:
+                facts.position(param.var)
+                facts.ranges[param.var] = Range(least=-MAX_EXTENT, most=MAX_EXTENT)
+        return facts
 
     def enter_loop(self, loop: For) -> None:
         """Note what holds inside a loop: the range of its variable, and that it is not empty."""

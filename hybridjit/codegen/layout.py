@@ -12,6 +12,8 @@ its address, and its size along each dimension.
 
 from __future__ import annotations
 
+from typing import Any
+
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
@@ -35,11 +37,18 @@ class Layout:
     """What a kernel may assume about its arguments besides their types.
 
     `arrays` has an entry for each buffer parameter, in order. Outputs are made for the call, in C
-    order. With `is_disjoint`, no array that is written shares memory with another one.
+    order. With `is_disjoint`, no array that is written shares memory with another one. Parameters
+    with the numbers in `small` are ints as small as sizes of arrays are: sums of them are exact.
     """
 
     arrays: tuple[ArrayLayout, ...] = ()
     is_disjoint: bool = False
+    small: tuple[int, ...] = ()
+
+    def encode(self) -> list[Any]:
+        """The layout as lists of numbers, which tell it from others."""
+        arrays = [[array.strides, array.align] for array in self.arrays]
+        return [arrays, self.is_disjoint, self.small]
 
 
 @record(eq=False)

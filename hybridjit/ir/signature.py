@@ -15,10 +15,14 @@ from hybridjit.record import record
 
 @record(eq=False)
 class ScalarParam:
-    """A scalar parameter. A weak one takes a Python number and gives way in arithmetic."""
+    """A scalar parameter. A weak one takes a Python number and gives way in arithmetic.
+
+    The caller sees to it that one `is_small`: an int of either sign up to `MAX_EXTENT`.
+    """
 
     var: Var
     weak: bool = False
+    is_small: bool = False
 
     @property
     def name(self) -> str:

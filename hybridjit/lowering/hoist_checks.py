@@ -191,8 +191,12 @@ class _LoopTests:
 
     def __init__(self, func: PrimFunc, nodes: list[Node]) -> None:
         self.facts = Facts.of(func)
+        small = frozenset(self.facts.ranges)  # of ints that the caller gives
         outside = [var for var in _outside(nodes) if var not in self.facts.dimensions]
         scaling = _find_scaling(nodes, outside)
+        if not scaling:
+            outside = [var for var in outside if var not in small]
+        self.known = self.facts.dimensions | small
         most = _SMALL_LIMIT if scaling else _LIMIT
         # A variable that scales others has to be of a known sign.
         self.outside = {
@@ -236,7 +240,7 @@ class _LoopTests:
         return may_hold and size < 1 << 62 and abs(form.constant) < _LARGEST_CONSTANT
 
     def _is_outside(self, var: Var) -> bool:
-        return var in self.facts.dimensions or var in self.outside
+        return var in self.known or var in self.outside
 
     def _at_least_zero(self, form: Linear) -> Expr:
         """`form >= 0`, as a comparison of two sums."""

@@ -33,7 +33,7 @@ class SmallSums:
     def of(func: PrimFunc) -> SmallSums:
         """What is known where the body of `func` begins."""
         facts = Facts.of(func)
-        return SmallSums(facts, dict.fromkeys(facts.dimensions, frozenset()))
+        return SmallSums(facts, dict.fromkeys((*facts.dimensions, *facts.ranges), frozenset()))
 
     def enter_loop(self, loop: For) -> None:
         """Note the range of a loop."""

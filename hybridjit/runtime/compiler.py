@@ -6,6 +6,7 @@ needs code that is not on disk.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,10 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
-from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
+from hybridjit.ir.expr import Buffer, BufferRef, Expr, ExternCall, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Store
+from hybridjit.ir.signature import ScalarParam
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.pipeline import lower, lower_to_debug
@@ -197,7 +199,50 @@ def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:
     """What calls need to know about a function and what it took from around it."""
     written = _find_written(func)
     guarded = _find_guarded(func, written, captures)
-    return Summary(func.header, captures, written, guarded, Work(*estimate_work(func)))
+    work, counters = Work(*estimate_work(func)), tuple(_find_counters(func))
+    return Summary(func.header, captures, written, guarded, work, counters)
+
+
+def _find_counters(func: PrimFunc) -> Iterator[int]:
+    """The numbers of the Python ints that loops, sizes and indices depend on."""
+    counting = set(_counting_variables(func))
+    for number, param in enumerate(func.params):
+        if isinstance(param, ScalarParam) and param.weak and param.var in counting:
+            yield number
+
+
+def _counting_variables(func: PrimFunc) -> set[Var]:
+    exprs: list[Expr] = [size for buffer in func.outputs for size in buffer.shape]
+    lets: list[Let] = []
+    for node in walk(func.body):
+        match node:
+            case For():
+                exprs += (node.start, node.stop, node.step)
+            case Load() | Store():
+                exprs += node.indices
+            case Allocate(buffer):
+                exprs += buffer.shape
+            case Let():
+                lets.append(node)
+            case _:
+                pass
+    counting = {node for expr in exprs for node in walk(expr) if isinstance(node, Var)}
+    for let in reversed(lets):  # a name is bound before it is used
+        if let.var in counting:
+            counting.update(node for node in walk(let.value) if isinstance(node, Var))
+    return counting
+
+
+def with_small(func: PrimFunc, numbers: Sequence[int]) -> PrimFunc:
+    """`func` whose parameters with these numbers are small ints: the caller sees to it."""
+    if not numbers:
+        return func
+    params = list(func.params)
+    for number in numbers:
+        param = params[number]
+        assert isinstance(param, ScalarParam)
+        params[number] = replace(param, is_small=True)
+    return replace(func, params=tuple(params))
 
 
 def _find_written(func: PrimFunc) -> frozenset[Buffer]:

@@ -21,7 +21,7 @@ from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
-from hybridjit.ir.header import Header
+from hybridjit.ir.header import MAX_EXTENT, Header
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
@@ -208,14 +208,22 @@ def _compile_passing(call: Convention, scope: Scope) -> Callable[[Frame], list[i
     return passed
 
 
-def layout_of(func: Header, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
-    """What the code may assume about these arguments."""
+def layout_of(
+    func: Header, args: Sequence[Any], *, is_disjoint: bool, counters: Sequence[int] = ()
+) -> Layout:
+    """What the code may assume about these arguments; `counters` are numbers of parameters."""
     arrays = tuple(
         _array_layout(param, base_array(value))
         for param, value in zip(func.params, args, strict=True)
         if isinstance(param, Buffer)
     )
-    return Layout(arrays, is_disjoint)
+    small = tuple(number for number in counters if _is_small(args[number]))
+    return Layout(arrays, is_disjoint, small)
+
+
+def _is_small(value: object) -> bool:
+    # Only of a Python int the dispatcher asks again how large it is.
+    return type(value) is int and -MAX_EXTENT <= value <= MAX_EXTENT
 
 
 def _array_layout(buffer: Buffer, array: NDArray[Any]) -> ArrayLayout:

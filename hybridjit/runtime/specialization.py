@@ -180,7 +180,8 @@ class Specialization:
 
     def _layout(self, args: Sequence[Any]) -> Layout:
         is_disjoint = not share_memory(self.header, self.summary.written, args)
-        return layout_of(self.header, args, is_disjoint=is_disjoint)
+        counters = self.summary.counters
+        return layout_of(self.header, args, is_disjoint=is_disjoint, counters=counters)
 
     def compile(self, layout: Layout) -> NativeKernel:
         """The code for arguments with this layout, made once."""
@@ -247,15 +248,17 @@ class Specialization:
         """What code is made of: the optimised program, unless arguments share memory, or somebody
         looks for an error.
         """
-        return self.optimized.func if self.is_optimized(layout) else self.func_in_order
+        func = self.optimized.func if self.is_optimized(layout) else self.func_in_order
+        return compiler.with_small(func, layout.small)
 
     def is_optimized(self, layout: Layout) -> bool:
         """Whether code for this layout is made of the optimised program."""
         return layout.is_disjoint and not config.current().debug
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
-        """The layout of arguments; types given in their place stand for disjoint C order."""
+        """The layout of arguments; types in their place stand for disjoint C order, small ints."""
         if has_types(specs, values):
-            return Layout((ArrayLayout(),) * len(self.header.buffers), True)
+            arrays = (ArrayLayout(),) * len(self.header.buffers)
+            return Layout(arrays, True, self.summary.counters)
         with LentGenerators(values) as lent:
             return self._layout(flatten(specs, lent))

@@ -93,7 +93,8 @@ class Summary:
     """What calls need to know about a translation besides its code.
 
     `written` are the parameters that a run may write to, `guarded` the captures that it must not
-    write to meanwhile, `work` is how long a run takes.
+    write to meanwhile, `work` is how long a run takes. `counters` are the numbers of those Python
+    ints among the parameters that loops, sizes and indices depend on.
     """
 
     header: Header
@@ -101,6 +102,7 @@ class Summary:
     written: frozenset[Buffer]
     guarded: tuple[Capture, ...]
     work: Work
+    counters: tuple[int, ...] = ()
 
 
 class SavedTranslation:
@@ -157,9 +159,7 @@ class SavedTranslation:
         """The key of the code for a layout, or None if the translation is not to be found."""
         if self._after is None:
             return None
-        arrays = [[array.strides, array.align] for array in layout.arrays]
-        placed = json.dumps([arrays, layout.is_disjoint])
-        return _key("code", self._after + placed)
+        return _key("code", self._after + json.dumps(layout.encode()))
 
     def _identify(self) -> str | None:
         if self._store.location.path is None:
@@ -218,6 +218,7 @@ def encode_summary(summary: Summary, numbers: Sequence[int]) -> dict[str, Json]:
         "written": [buffer in summary.written for buffer in summary.header.buffers],
         "guarded": sorted(set(guarded)),
         "work": [summary.work.iterations, [sizes.index(size) for size in summary.work.sizes]],
+        "counters": list(summary.counters),
     }
 
 
@@ -239,4 +240,5 @@ def decode_summary(
         ),
         tuple(captures[number] for number in guarded),
         Work(iterations, tuple(known[size] for size in sizes)),
+        tuple(meta["counters"]),
     )

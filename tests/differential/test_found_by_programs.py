@@ -150,7 +150,7 @@ def operands_that_meet_in_no_type(a: Any, k: int) -> Any:
         while found < 20 and (c or (a[1] and k) or a[a[0] % 2] > 0 or 0.5):
             found += 5
         found += 100 if a[1] or -1 else 200
-        assert found and (c > 5 or a[1] or c - 300 or True)
+        assert c > 5 or a[1] or c - 300 or found
     return found
 
 

@@ -31,8 +31,7 @@ def find_key(
         return None
     ingredients = {
         "maker": maker_identity(target),
-        "layout": [[array.strides, array.align] for array in layout.arrays],
-        "disjoint": layout.is_disjoint,
+        "layout": layout.encode(),
         "may_reorder": may_reorder,
         "places": [encode_span(span, func.span) for span in _spans(func)],
         "function": print_func(func),

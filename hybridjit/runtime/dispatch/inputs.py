@@ -34,6 +34,7 @@ from hybridjit.ir.dtype import (
     ScalarType,
     find_dtype,
 )
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.runtime.dispatch.facts import read_bytes
 from hybridjit.runtime.dispatch.memory import Memory, Unsupported, write
 from hybridjit.scalars.kinds import NumpyScalar, is_numpy_scalar
@@ -58,7 +59,9 @@ def constant_record(constant: object, value: object, memory: Memory) -> list[int
 # Scalars
 
 
-def scalar_record(type: ScalarType, value: object, word: int, memory: Memory) -> list[int]:
+def scalar_record(
+    type: ScalarType, value: object, word: int, memory: Memory, *, is_small: bool = False
+) -> list[int]:
     """A number: like `value`, passed in `word` as `type` says."""
     record = [0] * len(Input)
     write(record, Input.WORD, word)
@@ -69,7 +72,7 @@ def scalar_record(type: ScalarType, value: object, word: int, memory: Memory) ->
     kind = _python_kind(dtype, value)
     write(record, Input.KIND, kind)
     if kind is InputKind.INT:
-        low, high = dtype.bounds
+        low, high = (-MAX_EXTENT, MAX_EXTENT) if is_small else dtype.bounds
         write(record, Input.LOW, low)
         write(record, Input.HIGH, min(high, INT64.bounds[1]))
     return record

@@ -108,6 +108,7 @@ class _Writer:
         self.memory = Memory()
         self.words = _number_words(call)
         self.layouts = dict(zip(call.func.buffers, call.layout.arrays, strict=True))
+        self.small = [call.func.params[number].name for number in call.layout.small]
         # Flat parameters, and for each the Python parameter and the item that it comes from.
         self.inputs: list[list[int]] = []
         self.places: dict[Buffer, tuple[int, int]] = {}
@@ -183,7 +184,8 @@ class _Writer:
                 record = constant_record(constant, value, self.memory)
             case ScalarSpec(type):
                 param: ScalarParam = next(params)
-                record = scalar_record(type, value, self.words.scalars[param.var], self.memory)
+                word, is_small = self.words.scalars[param.var], param.name in self.small
+                record = scalar_record(type, value, word, self.memory, is_small=is_small)
             case ArraySpec():
                 buffer: Buffer = next(params)
                 self.places[buffer] = slot, item[0]
