@@ -43,12 +43,12 @@ def times(a: Expr, b: Expr) -> Expr:
 @record
 class Ranges:
     """What is known of variables: the loops that count them, the values they stand for, and
-    which of them are sizes of arrays.
+    which of them, or sums of them, are sizes of arrays.
     """
 
     loops: Mapping[Var, tuple[Expr, Expr, Expr]]
     values: Mapping[Var, Expr]
-    sizes: Collection[Var]
+    sizes: Collection[Expr]
 
     def inside(self, indices: Sequence[Expr], shape: Sequence[Expr]) -> Ranges:
         """What is known inside of loops over an array of that shape."""
@@ -111,7 +111,13 @@ class Ranges:
             bounds += [self._least(form.replace(var, end)) for end in ends]
         elif all(factor > 0 and self._counts(var) for var, factor in form.terms.items()):
             bounds.append(form.constant)
-        return max(bounds)
+        return max(*bounds, self._least_by_size(form))
+
+    def _least_by_size(self, form: Linear) -> float:
+        """A lower bound of what is the size of an array, or more."""
+        found = (linear_form(size) for size in self.sizes if isinstance(size, Add | Sub | Mul))
+        more = (form.plus(size, -1) for size in found if size is not None)
+        return max((rest.constant for rest in more if not rest.terms), default=-math.inf)
 
     def _least_by_name(self, form: Linear) -> float:
         """A lower bound by what a name in `form` stands for: the smaller or larger of two sums."""

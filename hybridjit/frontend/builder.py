@@ -253,8 +253,8 @@ class Builder:
         return closed[0] if len(closed) == 1 else Seq(tuple(closed))
 
     def let(self, value: Scalar, name: str, span: Span | None) -> Scalar:
-        """`value` evaluated here, once; constants and variables stand for themselves."""
-        if isinstance(value.expr, (Const, Var)):
+        """`value` evaluated here, once; constants, variables and sizes stand for themselves."""
+        if isinstance(value.expr, (Const, Var)) or value.expr in self.unit.sizes:
             return value
         var = Var(name, value.expr.dtype, span=span)
         self.unit.let_values[var] = value.expr

@@ -230,7 +230,7 @@ class Unit:
     loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(
         default_factory=dict[Var, tuple[Expr, Expr, Expr]]
     )
-    sizes: frozenset[Var] = frozenset()
+    sizes: frozenset[Expr] = frozenset()
     # The loops over elements of arrays.
     array_loops: set[Var] = field(default_factory=set[Var])
     # What elements are folded into in an order that NumPy leaves open.

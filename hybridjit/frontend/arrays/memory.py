@@ -168,7 +168,7 @@ def scratch(
 
 def note_sizes(build: Builder, buffer: Buffer) -> None:
     """The sizes of an array that there is are not negative."""
-    build.unit.sizes |= {size for size in buffer.shape if isinstance(size, Var)}
+    build.unit.sizes |= {size for size in buffer.shape if not isinstance(size, Const)}
 
 
 def materialize(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Array:
