@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
@@ -23,6 +23,7 @@ from hybridjit.ir.expr import (
     ExternCall,
     FloorDiv,
     Load,
+    Lt,
     Max,
     Min,
     Mod,
@@ -163,13 +164,21 @@ class Forms:
                 return self._one_of([self.exact(a), self.exact(b)], at_most=True)
             case Max(a, b):
                 return self._one_of([self.exact(a), self.exact(b)], at_least=True)
-            case Select(_, a, b):
-                return self._one_of([self.exact(a), self.exact(b)])
+            case Select(cond, a, b):
+                found = self._one_of([self.exact(a), self.exact(b)])
+                return replace(found, least=max(found.least, self._least_chosen(cond, a, b)))
             case Cast(_, value) if value.dtype.is_integer or value.dtype.is_bool:
                 low, high = value.dtype.bounds
                 return Range(least=low, most=min(high, MAX_INT)) if high <= MAX_INT else Range()
             case _:
                 return Range()
+
+    def _least_chosen(self, cond: Expr, a: Expr, b: Expr) -> int:
+        """A lower bound of `a if cond else b`, where b < 0 is what is asked: b is natural then."""
+        form = self.exact(a)
+        if form is None or cond != Lt(b, Const(0)):
+            return MIN_INT
+        return min(0, self.interval(form)[0])
 
     def _divisor(self, expr: Expr) -> Linear | None:
         """A divisor that is positive wherever the division has a value: 0 is an error."""

@@ -25,6 +25,7 @@ from tests.lowering.index_programs import (
 )
 from tests.lowering.tail_kernels import CUBES, LINES, PLANES, AnyKernel
 from tests.lowering.ways import assert_all_ways_agree
+from tests.support.array_results import assert_agree
 from tests.support.choices import samples, strategy
 
 EVERY: tuple[tuple[AnyKernel, int], ...] = (
@@ -375,3 +376,20 @@ def test_a_size_that_takes_a_while_is_found_once() -> None:
         assert_all_ways_agree(counts_of, np.array(codes, int), 3)
     with pytest.raises(IndexError, match="index 2 is out of bounds for axis 1"):
         counts_of(np.array([5]), 3)
+
+
+@pytest.mark.parametrize("size", [120, "n"])
+def test_parts_by_numbers_of_the_caller(size: Any) -> None:
+    """A part of an array lies in it, wherever numbers say that it begins and ends."""
+
+    @hybrid.script
+    def moving(a: Any, k: Any) -> Any:
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i - k : i].sum() + a[k:i].max(initial=0.0) + a[-k : i + 3].mean()
+        return s
+
+    assert moving.safety(hj.f64[size], 5).checks == ()
+    a = np.random.default_rng(0).random(40)
+    for k in (5, 0, -3, 39, 40, 41, 100, -100):
+        assert_agree(moving, [a, k])

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.footprint import find_footprint
+from hybridjit.analysis.forms import if_positive
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
@@ -164,7 +165,8 @@ class _InLanes:
             return code.made
 
         def run_time_block(first: Expr) -> None:
-            length = tidy(Min(minus(size, first), Const(block)))
+            # There is a block: max(n, 0) is n.
+            length = tidy(Min(minus(if_positive(size), first), Const(block)))
             self._fold_block(first, code.let(length, "length"))
 
         if known is None:
