@@ -280,20 +280,15 @@ def _rolling_buffer(s: ClassicSchedule, choose: Choose) -> str:
     return f"{stage.op.name}.rolling_buffer()"
 
 
-TRANSPOSED = "i, j -> j, i"
 LAYOUTS: dict[int, tuple[str, ...]] = {
     1: ("i -> i // 4, i % 4", "i -> i + 1", "i -> 0, i"),
-    2: (TRANSPOSED, "i, j -> i, j // 4, j % 4", "i, j -> i // 2, j, i % 2"),
+    2: ("i, j -> j, i", "i, j -> i, j // 4, j % 4", "i, j -> i // 2, j, i % 2"),
 }
 
 
 def _transform_layout(s: ClassicSchedule, choose: Choose) -> str:
     stage = any_inner(s, choose)
-    layouts = LAYOUTS.get(stage.op.outputs[0].ndim, ())
-    if len(stage.op.outputs) > 1:
-        # One of them may be an argument: that it has another layout is to be seen by its shape.
-        layouts = tuple(each for each in layouts if each != TRANSPOSED)
-    index_map = pick(choose, layouts)
+    index_map = pick(choose, LAYOUTS.get(stage.op.outputs[0].ndim, ()))
     stage.transform_layout(index_map)
     return f"{stage.op.name}.transform_layout({index_map!r})"
 
