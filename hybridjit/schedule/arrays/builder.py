@@ -45,6 +45,17 @@ class Builder:
         self.emit(Let(var, value, span=value.span))
         return var
 
+    def either(self, cond: Expr, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Emit what is done where `cond` holds, and where it does not."""
+        if isinstance(cond, Const):
+            (then if cond.value else otherwise)()
+            return
+        with self.collect() as inside:
+            then()
+        with self.collect() as beyond:
+            otherwise()
+        self.emit(If(cond, seq(*inside), seq(*beyond)))
+
     def each(
         self,
         name: str,

@@ -48,7 +48,6 @@ from hybridjit.ir.expr import (
     FloorDiv,
     Ge,
     Gt,
-    Le,
     Load,
     Lt,
     Min,
@@ -223,18 +222,7 @@ class TiledProduct:
 
     def _by_columns(self, first: Expr, whole: Callable[[], None], part: Callable[[], None]) -> None:
         """Emit what is done with a tile that begins at a column: if all are there, and if not."""
-        code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
-        known = constant(minus(size, first))
-        is_whole = self.factors.is_whole(2, columns) or (known is not None and known >= columns)
-        if is_whole or known is not None:
-            (whole if is_whole else part)()
-            return
-        with code.collect() as inside:
-            whole()
-        with code.collect() as beyond:
-            part()
-        is_inside = Le(plus(first, Const(columns)), size)
-        code.emit(If(is_inside, seq(*inside), seq(*beyond)))
+        self.code.either(self.factors.reaches(2, first, self.tile.columns), whole, part)
 
     # -- tiles ---------------------------------------------------------------------------------
 

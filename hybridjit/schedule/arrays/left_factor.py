@@ -21,8 +21,8 @@ from collections.abc import Callable
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
-from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Le, Load, Min
-from hybridjit.ir.stmt import If, Store, seq
+from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min
+from hybridjit.ir.stmt import Store
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.tile import Factors, Place, Span, Tile
@@ -72,17 +72,7 @@ class LeftFactor:
 
     def if_full(self, i: Expr, full: Callable[[], None], part: Callable[[], None]) -> None:
         """Emit what is done with a tile that begins at a row: if all are there, and if not."""
-        code, rows = self.code, self.tile.rows
-        left = constant(minus(self.factors.sizes[0], i))
-        is_full = self.factors.is_whole(0, rows) or (left is not None and left >= rows)
-        if is_full or left is not None:
-            (full if is_full else part)()
-            return
-        with code.collect() as inside:
-            full()
-        with code.collect() as beyond:
-            part()
-        code.emit(If(Le(plus(i, Const(rows)), self.factors.sizes[0]), seq(*inside), seq(*beyond)))
+        self.code.either(self.factors.reaches(0, i, self.tile.rows), full, part)
 
     def named_row(self, i: Expr, r: Expr) -> Expr:
         """The same, found once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from hybridjit.arith.ranges import constant, plus
-from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.arith.ranges import constant, minus, plus
+from hybridjit.ir.dtype import BOOL, DType
+from hybridjit.ir.expr import Buffer, Const, Expr, Le, Load
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
@@ -100,6 +100,13 @@ class Factors:
         """True if a size is known to be a multiple of `step`."""
         known = constant(self.sizes[axis])
         return known is not None and known % step == 0
+
+    def reaches(self, axis: int, first: Expr, count: int) -> Expr:
+        """Whether there are `count` elements from `first` on, where steps of `count` lead to."""
+        left = constant(minus(self.sizes[axis], first))
+        if self.is_whole(axis, count) or left is not None:
+            return Const(left is None or left >= count, BOOL)
+        return Le(plus(first, Const(count)), self.sizes[axis])
 
 
 @record
