@@ -93,7 +93,10 @@ def is_known(stmt: Stmt, names: AffineNames) -> bool:
 
 def find_stage(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
     """The stage that `block` belongs to: it and all nests beside it that write its buffers."""
-    found = _find_nest(func, block, loop, step, written_buffers(block))
+    buffers = written_buffers(block)
+    if not buffers:
+        raise refuse(func, f"{step}: block '{block.name}' writes nothing", [block])
+    found = _find_nest(func, block, loop, step, buffers)
     nests = tuple(
         stmt
         for stmt in found.scope.stmts

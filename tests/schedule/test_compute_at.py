@@ -256,3 +256,18 @@ def test_a_producer_that_never_runs(loop: str) -> None:
     arrays = [np.ones((1, 1), np.float32), np.full((1, 1), 3, np.float32)]
     interpret(schedule.func, arrays)
     assert arrays[1] == 3
+
+
+def test_a_block_that_writes_nothing() -> None:
+    s = Schedule(
+        parse_text("""
+def f(a: int64[8], b: int64[8]):
+    with block("nothing"):
+        for i in range(4):
+            t = i * 2
+    for j in range(8):
+        b[j] = a[j]
+""")
+    )
+    with pytest.raises(ScheduleError, match="block 'nothing' writes nothing"):
+        s.compute_at("nothing", "j")
