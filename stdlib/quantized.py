@@ -198,6 +198,7 @@ def dense_int8(x: T, w: T, x_zero_point: T | Number = 0, w_zero_point: T | Numbe
     for tensor in (x, w):
         check_rank("dense_int8", tensor, 2, "rows, inputs")
         _check_quantized("dense_int8", tensor, INT32)
+    _check_zeros("dense_int8", x_zero_point, w_zero_point)
     if not are_equal(x.shape[1], w.shape[1]):
         raise ArgumentValueError("dense_int8: the inputs of both do not match")
     if x.dtype in OFFSETS and w.dtype in OFFSETS:
@@ -282,6 +283,7 @@ def conv2d_int8(
     """
     for tensor in (x, w):
         _check_quantized("conv2d_int8", tensor, INT32)
+    _check_zeros("conv2d_int8", x_zero_point, w_zero_point)
     how = Movement(stride, padding, dilation)
     if x.dtype in OFFSETS and w.dtype in OFFSETS and _is_nothing(_byte_zero(w, w_zero_point)):
         return _convolve_words(x, w, x_zero_point, layout, how)
@@ -390,6 +392,13 @@ def _check_quantized(name: str, x: Any, widest: DType = INT64) -> None:
             f"{name}: it computes in {widest}, which does not hold '{x.name}' of type {x.dtype}",
             help=f"convert it, as in x.astype(np.{widest})",
         )
+
+
+def _check_zeros(name: str, *zeros: Any) -> None:
+    for zero in zeros:
+        dtype = INT32 if isinstance(zero, int) else _scalar(zero).dtype
+        if not dtype.is_integer:
+            raise ArgumentError(f"{name}: a zero point is an integer, got one of type {dtype}")
 
 
 def _check_scales(name: str, x: Any, scaling: tuple[Any, ...], axis: int) -> None:

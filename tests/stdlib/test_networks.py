@@ -335,6 +335,7 @@ MISTAKES: dict[str, Any] = {
     "quantized to integers": lambda: hs.quantize(X, 0.5, dtype="float32"),
     "must hold quantized integers": lambda: hs.dequantize(X, 0.5),
     "does not hold 'x' of type int64": lambda: hs.dense_int8(A8.astype(np.int64), B8),
+    "a zero point is an integer, got one of type float64": lambda: hs.dense_int8(A8, B8, 1.5),
     "does not hold 'x' of type uint32": lambda: hs.dense_int8(A8.astype(np.uint32), B8),
     "has not one for each place": lambda: hs.quantize(X, SCALES[:2]),
     "the weights 'w'": lambda: hs.rnn(SEQ, RNN[1], GRU[2]),
