@@ -125,13 +125,15 @@ def _is_large(product: Product, target: Target) -> bool:
 
 def _count_read_again(product: Product) -> int:
     """The elements of the factor that the outermost loop does not move along."""
-    loops = (loop.var for loop in product.loops if product.known_extent(loop.var) > 1)
+    loops = (loop.var for loop in product.loops if constant(loop.stop) != 1)
     is_by_columns = next(loops, None) in product.columns
     return _count(product, [product.terms, *(product.rows if is_by_columns else product.columns)])
 
 
 def _count(product: Product, loops: Sequence[Var]) -> int:
-    return math.prod(map(product.known_extent, loops))
+    """The iterations of some of the loops, at least: one that only a run knows may run once."""
+    known = (constant(product.extent(var)) for var in loops)
+    return math.prod(1 if extent is None else extent for extent in known)
 
 
 def _stored(block: Block) -> Buffer:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy
 import pytest
 
-from hybridjit import hybrid
+import hybridjit as hj
+from hybridjit import hybrid, te
+from hybridjit import stdlib as hs
 from tests.support.small_machine import small_machine
 
 np: Any = numpy
@@ -143,3 +145,48 @@ def test_which_are_taken(function: Any) -> None:
     args = arguments((17, 2, 20, 19), "float64")
     kernel: Any = hybrid.script(function)
     assert "s.gemm" in str(kernel.auto_schedule(*args).trace)
+
+
+def of_many(x: Array, w: Array, y: Array) -> None:
+    for b in range(y.shape[0]):
+        for c in range(y.shape[1]):
+            for i in range(y.shape[2]):
+                for j in range(y.shape[3]):
+                    y[b, c, i, j] = 0.0
+                    for d in range(x.shape[1]):
+                        for k in range(3):
+                            for m in range(3):
+                                y[b, c, i, j] += x[b, d, i + k, j + m] * w[c, d, k, m]
+
+
+@pytest.mark.parametrize("known", [(False, True, True), (True, False, True), (False, False, False)])
+def test_sizes_of_the_run(known: tuple[bool, bool, bool]) -> None:
+    """How many images there are, how many channels, how large they are may be known later."""
+    has_batch, has_channels, has_pixels = known
+    batch, channels = "b" if not has_batch else 2, "c" if not has_channels else 7
+    width = 10 if has_pixels else "m"
+    outer = width + 2 if isinstance(width, int) else "n"
+    kernel: Any = hybrid.script(of_many)
+    kernel.compile(
+        hj.f32[batch, channels, outer, outer],
+        hj.f32[9, channels, 3, 3],
+        hj.f32[batch, 9, width, width],
+    )
+    for images in (2, 1, 3):
+        x = RNG.normal(size=(images, 7, 12, 12)).astype(np.float32)
+        w = RNG.normal(size=(9, 7, 3, 3)).astype(np.float32)
+        found, expected = np.empty((2, images, 9, 10, 10), np.float32)
+        kernel(x, w, found)
+        kernel.interpret(x, w, expected)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_operators_of_many_images() -> None:
+    X, W = te.placeholder((te.var("n"), 8, 10, 10), "float32"), te.placeholder((16, 8, 3, 3))
+    module = hj.build([X, W, hs.conv2d(X, W, padding=1)])
+    w = RNG.normal(size=(16, 8, 3, 3)).astype(np.float32)
+    for images in (1, 3, 0):
+        x = RNG.normal(size=(images, 8, 10, 10)).astype(np.float32)
+        found = np.empty((images, 16, 10, 10), np.float32)
+        module(x, w, found)
+        np.testing.assert_allclose(found, hs.conv2d(x, w, padding=1), atol=1e-4)
