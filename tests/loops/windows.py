@@ -24,17 +24,20 @@ START = ("0.0", "0.0", "0.5", "r[o, y, 0]", "")
 
 
 def make_convolution(choices: Choices) -> tuple[Lines, list[Array]]:
-    """The statements of a program, and its arrays: of `m` columns, and fewer rows."""
+    """The statements of a program, and its arrays: of `m` columns, and fewer rows, or `n`."""
     high, wide = choices.pick(WIDTHS), choices.pick(WIDTHS)
     stride, dilation = choices.pick(STEPS), choices.pick(STEPS)
     filters, channels = choices.pick(FILTERS), choices.pick(CHANNELS)
-    rows = choices.between(1, 4)
+    rows, size = (choices.between(1, 4), "") if choices.chance(60) else (0, "n")
     missing = choices.pick((0, 0, 0, 0, 1))
     around = (wide - 1) * dilation + 1 - stride
     shapes = {
-        "a": (Extent(channels), Extent(rows + high - 1), Extent(around - missing, "m", stride)),
+        "a": (
+            *(Extent(channels), Extent(rows + high - 1, size)),
+            Extent(around - missing, "m", stride),
+        ),
         "f": (Extent(filters), Extent(channels), Extent(high), Extent(wide)),
-        "r": (Extent(filters), Extent(rows), Extent(0, "m")),
+        "r": (Extent(filters), Extent(rows, size), Extent(0, "m")),
     }
     dtype = choices.pick(TYPES)
     arrays = [Array(name, dtype, shape) for name, shape in shapes.items()]
@@ -49,6 +52,8 @@ def make_convolution(choices: Choices) -> tuple[Lines, list[Array]]:
     if choices.chance(50):
         factors.reverse()
     extents = {"o": filters, "y": rows, "x": "r.shape[2]", "c": channels, "k": high, "l": wide}
+    if size:
+        extents["y"] = "r.shape[1]"
     heads = {name: f"for {name} in range({extent}):" for name, extent in extents.items()}
     start, term = choices.pick(START), " * ".join(factors)
     if start and choices.chance(40):
