@@ -17,6 +17,7 @@ from tests.support.choices import Choices
 TYPES = ("float64", "float32")
 WIDTHS = (1, 2, 3, 3, 3, 5)
 STEPS = (1, 1, 1, 2, 3)
+COLUMNS = (4, 8, 17, 32)
 FILTERS, CHANNELS = (2, 5, 8, 17), (1, 2, 3, 7)
 OUTSIDE = ("oyx", "oyx", "yxo", "yox", "oxy")
 INSIDE = ("ckl", "ckl", "ckl", "kcl", "klc", "clk")
@@ -24,20 +25,21 @@ START = ("0.0", "0.0", "0.5", "r[o, y, 0]", "")
 
 
 def make_convolution(choices: Choices) -> tuple[Lines, list[Array]]:
-    """The statements of a program, and its arrays: of `m` columns, and fewer rows, or `n`."""
+    """The statements of a program, and its arrays: of `m` columns and few rows, or of `n` rows."""
     high, wide = choices.pick(WIDTHS), choices.pick(WIDTHS)
     stride, dilation = choices.pick(STEPS), choices.pick(STEPS)
     filters, channels = choices.pick(FILTERS), choices.pick(CHANNELS)
     rows, size = (choices.between(1, 4), "") if choices.chance(60) else (0, "n")
     missing = choices.pick((0, 0, 0, 0, 1))
-    around = (wide - 1) * dilation + 1 - stride
+    around = (wide - 1) * dilation + 1 - stride - missing
+    columns, width = Extent(0, "m"), Extent(around, "m", stride)
+    if size and choices.chance(60):  # rows of a known length
+        length = choices.pick(COLUMNS)
+        columns, width = Extent(length), Extent(around + length * stride)
     shapes = {
-        "a": (
-            *(Extent(channels), Extent(rows + high - 1, size)),
-            Extent(around - missing, "m", stride),
-        ),
+        "a": (Extent(channels), Extent(rows + high - 1, size), width),
         "f": (Extent(filters), Extent(channels), Extent(high), Extent(wide)),
-        "r": (Extent(filters), Extent(rows, size), Extent(0, "m")),
+        "r": (Extent(filters), Extent(rows, size), columns),
     }
     dtype = choices.pick(TYPES)
     arrays = [Array(name, dtype, shape) for name, shape in shapes.items()]
