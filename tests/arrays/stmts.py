@@ -57,7 +57,7 @@ def store_to(script: Script, array: str, place: str, op: str, value: Operand) ->
     part = evaluate(place, script.pool.names)
     if part is None or not _may_store(part, op, value):
         return False
-    if op in ("//=", "%=") and script.depth and value.value.ndim:
+    if op in ("//=", "%=") and script.depth:
         return False  # a later round may find a zero, which NumPy divides by
     is_exact = value.is_exact and not (op in ("*=", "/=") and target.dtype.kind == "c")
     is_factor = op == "*=" and not (is_exact and note.is_exact)
