@@ -110,6 +110,16 @@ def columns(a, c):
 
 
 @hybrid.script
+def flattened(a):
+    return a.ravel() * 2
+
+
+@hybrid.script
+def sum_of_points(a):
+    return a.sum()
+
+
+@hybrid.script
 def transposed(a):
     return a.T * 2
 
@@ -239,6 +249,8 @@ GROUPS: dict[str, dict[str, Shown]] = {
         "unroll_and_jam": Shown(row_sums, (SQUARE,), 's.unroll_and_jam("i", 2)'),
         "contract": Shown(squared, (ROW,), 's.contract("twice")', MERGED),
         "store_once": Shown(updates, (ROW, ROW), 's.store_once("c")', MERGED),
+        "unravel": Shown(flattened, (SQUARE,), 's.unravel("i")'),
+        "ravel": Shown(sum_of_points, (hj.f32[100, 3],), 's.ravel("i")'),
         "sink": Shown(columns, TWO, 's.sink("k")'),
         "squares": Shown(transposed, (hj.f32[64, 64],), 's.squares("i", 16)'),
     },

@@ -45,6 +45,11 @@ class Layout:
     is_disjoint: bool = False
     small: tuple[int, ...] = ()
 
+    @property
+    def in_c_order(self) -> bool:
+        """True if rows of all arrays lie side by side."""
+        return all(array.strides is None for array in self.arrays)
+
     def encode(self) -> list[Any]:
         """The layout as lists of numbers, which tell it from others."""
         arrays = [[array.strides, array.align] for array in self.arrays]

@@ -16,6 +16,7 @@ from hybridjit.optimize.fuse.merge_folds import merge_folds
 from hybridjit.optimize.fuse.merge_updates import merge_updates
 from hybridjit.optimize.jam_rows import jam_rows
 from hybridjit.optimize.products import choose_products
+from hybridjit.optimize.ravel_loops import ravel_loops
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.schedule.arrays.fusion import Fusion
 from hybridjit.schedule.arrays.fusion_notes import FusionNotes
@@ -24,7 +25,7 @@ from hybridjit.target import Target
 
 
 def run_together(
-    func: PrimFunc, marks: Marks, target: Target, decisions: Decisions
+    func: PrimFunc, marks: Marks, target: Target, decisions: Decisions, *, in_c_order: bool
 ) -> tuple[Stmt, Known, FusionNotes]:
     """The body of `func` with other nests for its array statements, what is known of its stores,
     and what became of its arrays.
@@ -38,8 +39,10 @@ def run_together(
     body = fuse_arrays(body, fusion, target, decisions)
     body = merge_updates(body, fusion, decisions)
     body = merge_folds(body, fusion, target, decisions)
-    folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)
+    loops = set(fusion.loops)
+    body = ravel_loops(body, loops, decisions, joins_rows=in_c_order)
+    folds = Folds(loops, fusion.reassociable, fusion.ranges, target)
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)
-    known = Known(fusion.loops, fusion.reassociable, fusion.products)
+    known = Known(loops, fusion.reassociable, fusion.products)
     return body, known, fusion.notes

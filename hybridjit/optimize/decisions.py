@@ -42,12 +42,14 @@ class Decision:
 class Decisions:
     """The decisions so far, of at most `limit`; the one after those is `refused`, with all later.
 
-    The program then is as it was when that decision was up.
+    The program then is as it was when that decision was up. What is decided otherwise for other
+    strides than those of C order says so.
     """
 
     limit: int | None = None
     taken: list[Decision] = field(default_factory=list[Decision])
     refused: Decision | None = None
+    minds_strides: bool = False
 
     @property
     def is_over(self) -> bool:

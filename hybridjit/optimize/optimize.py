@@ -60,18 +60,21 @@ def optimize(
     limit: int | None = None,
     *,
     says_order: bool = True,
+    in_c_order: bool = True,
 ) -> Optimized:
     """`func` with its array statements run together, in tiles, lanes and in other orders.
 
     What the steps of a schedule made of `as_written` stays as they made it; if these do not say in
     which order loops run, sums run side by side all the same. With a `limit`, as far as so many
-    decisions lead. Relies on: arguments that share no memory.
+    decisions lead. Whether arguments are `in_c_order`, rows next to each other, is a matter of
+    speed. Relies on: arguments that share no memory.
     """
     is_free = _untouched_loops(func, as_written).__contains__
     decisions = Decisions(limit)
     if _has_deep_sums(func):
         func = pack_products.pack_products(func, target, is_free, decisions)
-    made = _rewrite(func, target, as_written, is_free, decisions)
+    known = func if as_written is None else forget_touched(func, as_written)
+    made = _rewrite(func, known, _Choices(target, is_free, decisions, in_c_order))
     if not _has_sums(made.func):
         return made
     may_mark = is_free if says_order and as_written is not None else _always
@@ -79,22 +82,30 @@ def optimize(
     return replace(made, func=marked)
 
 
-def _rewrite(
-    func: PrimFunc,
-    target: Target,
-    as_written: PrimFunc | None,
-    is_free: Callable[[Var], bool],
-    decisions: Decisions,
-) -> Optimized:
-    """`func` with other loops: all but the marks on them."""
-    known = func if as_written is None else forget_touched(func, as_written)
+@record
+class _Choices:
+    """The machine that code is for, the loops whose order is free, and what was decided."""
+
+    target: Target
+    is_free: Callable[[Var], bool]
+    decisions: Decisions
+    in_c_order: bool
+
+
+def _rewrite(func: PrimFunc, known: PrimFunc, choices: _Choices) -> Optimized:
+    """`func` with other loops: all but the marks on them. What is `known` of it are the blocks that
+    no step touched.
+    """
+    target, is_free, decisions = choices.target, choices.is_free, choices.decisions
     has_arrays = _has_array_statements(known)
     if not has_arrays and not _may_sink(func) and not _may_cross(func):
         return Optimized(func, decisions=decisions)
     marks = read_marks(known)
     body, stated, notes = marks.body, marks.known, FusionNotes()
     if has_arrays:
-        body, stated, notes = array_nests.run_together(func, marks, target, decisions)
+        body, stated, notes = array_nests.run_together(
+            func, marks, target, decisions, in_c_order=choices.in_c_order
+        )
     body = sink_loops.sink_loops(func, body, is_free, decisions)
     body = transpose_tiles.transpose_tiles(func, body, is_free, target, decisions)
     if body is marks.body and not has_arrays:

@@ -147,14 +147,20 @@ def _translate_as_written(
 
 
 def make_fast(
-    func: PrimFunc, as_written: PrimFunc | None = None, *, says_order: bool = True
+    func: PrimFunc,
+    as_written: PrimFunc | None = None,
+    *,
+    says_order: bool = True,
+    in_c_order: bool = True,
 ) -> Optimized:
     """What is compiled of a program, for arguments that share no memory.
 
     With a schedule, what it did not touch of the program `as_written` is made fast.
     """
     return on_fresh_stack(
-        lambda: optimize_program(func, current_target(), as_written, says_order=says_order)
+        lambda: optimize_program(
+            func, current_target(), as_written, says_order=says_order, in_c_order=in_c_order
+        )
     )
 
 

@@ -96,9 +96,18 @@ class Specialization:
     @kept_property
     def optimized(self) -> Optimized:
         """The IR made fast, as far as no schedule says how it runs."""
-        parsed = self.parsed
+        return self._make_fast(in_c_order=True)
+
+    @kept_property
+    def _optimized_for_strides(self) -> Optimized:
+        return self._make_fast(in_c_order=False)
+
+    def _make_fast(self, *, in_c_order: bool) -> Optimized:
+        parsed, says_order = self.parsed, self.is_scheduled
         with self._stages.timed("optimise"):
-            return compiler.make_fast(parsed.func, parsed.as_written, says_order=self.is_scheduled)
+            return compiler.make_fast(
+                parsed.func, parsed.as_written, says_order=says_order, in_c_order=in_c_order
+            )
 
     def _checked(self, parsed: Parsed) -> Parsed:
         """A translation that was made after the summary, of the same values if possible.
@@ -248,8 +257,14 @@ class Specialization:
         """What code is made of: the optimised program, unless arguments share memory, or somebody
         looks for an error.
         """
-        func = self.optimized.func if self.is_optimized(layout) else self.func_in_order
-        return compiler.with_small(func, layout.small)
+        return compiler.with_small(self._func_for(layout), layout.small)
+
+    def _func_for(self, layout: Layout) -> PrimFunc:
+        if not self.is_optimized(layout):
+            return self.func_in_order
+        if layout.in_c_order or not self.optimized.decisions.minds_strides:
+            return self.optimized.func
+        return self._optimized_for_strides.func
 
     def is_optimized(self, layout: Layout) -> bool:
         """Whether code for this layout is made of the optimised program."""

@@ -14,7 +14,12 @@ from hybridjit.schedule.primitives.array_products import (
     interchange_product,
     sum_product_in_register,
 )
-from hybridjit.schedule.primitives.array_rows import reduce_in_lanes, unroll_and_jam
+from hybridjit.schedule.primitives.array_rows import (
+    ravel,
+    reduce_in_lanes,
+    unravel,
+    unroll_and_jam,
+)
 from hybridjit.schedule.primitives.sink import sink
 from hybridjit.schedule.primitives.squares import squares
 from hybridjit.schedule.recording import step
@@ -160,6 +165,36 @@ class ArraySteps(State):
         >>> s.unroll_and_jam("i", 2)
         """
         self.func = unroll_and_jam(self.func, self.find_var(loop), factor)
+
+    @step
+    def unravel(self, loop: LoopLike) -> None:
+        """Run a loop over all elements of a matrix as one over rows, around one over columns.
+
+            for i in range(n * m):                  for i_0 in range(n):
+                y[i] = x[i // m, i % m]     -->         for i_1 in range(m):
+                                                            y[i_0 * m + i_1] = x[i_0, i_1]
+
+        Refused unless the loop divides its variable by the size of a row, of which there are whole
+        ones, and nothing in it can fail.
+
+        >>> s.unravel("i")
+        """
+        self.func = unravel(self.func, self.find_var(loop))
+
+    @step
+    def ravel(self, loop: LoopLike) -> None:
+        """Run a loop over rows and the one over columns in it as one over all elements.
+
+            for i in range(n):                      for i in range(n * 3):
+                for j in range(3):          -->         total = total + x[i // 3, i % 3]
+                    total = total + x[i, j]
+
+        What is added up over short rows then is in lanes. Refused unless the number of columns is
+        known, there is nothing else in the loop, and nothing can fail.
+
+        >>> s.ravel("i")
+        """
+        self.func = ravel(self.func, self.find_var(loop))
 
     @step
     def sink(self, loop: LoopLike) -> None:

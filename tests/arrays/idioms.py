@@ -204,6 +204,15 @@ _TEXTS = {
     ),
     "selected": _named("x[<t>].sum()", "y[<t>] * 2", "(x * y)[<t>].sum()"),
     "transposed": _named("q.T + 0", "x + q.T", "x.T * q", "q.T[::-1] - y", "(x * q.T).T + q"),
+    "reshaped": _named(
+        *("d.reshape(n * m, l) + 1", "d.reshape(n, m * l) - 1", "d.reshape(-1, l) * 2"),
+        *("d.ravel() * 2", "x.ravel() + q.T.ravel()", "x.reshape(m, n) + q", "d.reshape(-1).sum()"),
+        *("d.reshape(n, -1).<f>(axis=<axis>)", "d.reshape(n, l, m).<f>(axis=<axis>)"),
+        *("x.reshape(n // 2, 2, m) * 2", "x.reshape(n // 2, 2, m // 2, 2).<f>(axis=(1, 3))"),
+        *("x[: n // 2 * 2].reshape(n // 2, 2, m).<f>(axis=1)", "x.reshape(3, n // 3, m) + v"),
+        *("x[:, : m // 3 * 3].reshape(n, m // 3, 3).<f>(axis=<axis>)", "(x + y).ravel().max()"),
+        *("d.reshape(n * m, l) @ w.T", "(d * 2).reshape(l, m, n).<f>(axis=2)"),
+    ),
     "chain": ("<0> = <a> + <other a>\n<1> = <0> * <factor>\n<2> = <1><cut> - 1",),
     "product_in_place": ("c[:] = x @ w", "c += x @ w", "c -= 2 * (y @ w)", "g[:] = x @ q"),
     "product_in_loops": (

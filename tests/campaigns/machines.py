@@ -28,6 +28,7 @@ Try = Callable[[int, int], Drawn]
 STEPS = (
     *("compute_inline", "reverse_compute_inline", "contract", "merge", "store_once"),
     *("merge_folds", "reduce_in_lanes", "unroll_and_jam", "sink", "squares"),
+    *("ravel", "unravel"),
     *("gemm", "interchange", "add_terms", "sum_in_register", "sums_in_lanes", "in_register"),
     *("stream", "prefetch"),
 )

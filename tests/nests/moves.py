@@ -132,6 +132,8 @@ MOVES: dict[str, Move] = {
     "parallel": lambda s, choose: s.parallel(any_loop(s, choose)),
     "vectorize": lambda s, choose: s.vectorize(any_loop(s, choose)),
     "unroll": lambda s, choose: s.unroll(any_loop(s, choose)),
+    "ravel": lambda s, choose: s.ravel(any_loop(s, choose)),
+    "unravel": lambda s, choose: s.unravel(any_loop(s, choose)),
     "sink": lambda s, choose: s.sink(any_loop(s, choose)),
     "squares": lambda s, choose: s.squares(any_loop(s, choose), 2 + choose(3), 5 * choose(2)),
     "serial": lambda s, choose: s.serial(any_loop(s, choose)),

@@ -25,6 +25,7 @@ from tests.planted import (
     schedule_loops,
     schedule_stages,
     scripts,
+    shapes,
     sums,
     te,
     tuning,
@@ -34,6 +35,7 @@ from tests.planted.bugs import Bug
 
 AREAS: dict[str, Sequence[Bug]] = {
     "scripts": scripts.BUGS,
+    "shapes": shapes.BUGS,
     "arrays": arrays.BUGS,
     "computed": computed.BUGS,
     "brought": brought.BUGS,

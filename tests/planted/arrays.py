@@ -15,6 +15,7 @@ from typing import Any
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, minus, plus, tidy, times
+from hybridjit.frontend.arrays import axis_groups
 from hybridjit.frontend.arrays import elementwise as array_elementwise
 from hybridjit.frontend.arrays import extents as array_extents
 from hybridjit.frontend.arrays import extrema as array_extrema
@@ -262,7 +263,7 @@ BUGS = (
         168,
     ),
     _bug("flip reverses all axes", everywhere(array_shapes, "flip", flip_all), 41),
-    _bug("reshape takes columns first", replaced(array_shapes, "_unflat", column_major), 41),
+    _bug("reshape takes columns first", replaced(axis_groups, "_unflat", column_major), 41),
     _bug("run-time broadcasting is off by one", replaced(_STRETCH, "index", never_stretched), 22),
     _bug(
         "the first operand has the size",

@@ -17,8 +17,8 @@ import numpy as np
 
 from hybridjit import Kernel
 from hybridjit.checking.exactness import allowed_error
+from hybridjit.codegen.layout import Layout
 from hybridjit.interp.run import compile_func
-from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import REASSOCIATE, Block
 from hybridjit.ir.visit import walk_stmts
@@ -26,6 +26,7 @@ from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
 from hybridjit.runtime.arguments import bind, flatten, share_memory, spec_of_argument
+from hybridjit.runtime.native import layout_of
 from hybridjit.target import Target
 from tests.support.oracle import Outcome, assert_same_outcome, run_interpreted, run_native, run_once
 
@@ -56,20 +57,22 @@ def run_optimized(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any
     values = bind(kernel.signature, args, kwargs)
     specs = [spec_of_argument("argument", value, None) for value in values]
     flat = flatten(specs, values)
-    written, run = _made_fast(func, os.getpid())
-    if run is None or share_memory(func.header, written, flat):
+    written = compiler.summarize(func).written
+    is_disjoint = not share_memory(func.header, written, flat)
+    run = _made_fast(func, layout_of(func.header, flat, is_disjoint=is_disjoint), os.getpid())
+    if run is None or not is_disjoint:
         return kernel.interpret(*args, **kwargs)
     return run(flat)
 
 
 @lru_cache(maxsize=16)
-def _made_fast(func: PrimFunc, process: int) -> tuple[frozenset[Buffer], Runner | None]:
-    """What `func` writes to, and how it is run when it is made fast; None if that changes nothing.
+def _made_fast(func: PrimFunc, layout: Layout, process: int) -> Runner | None:
+    """How `func` is run when it is made fast; None if that changes nothing.
 
     Children, in which the compiler may be another one, ask anew.
     """
-    fast = compiler.make_fast(func, None).func
-    return compiler.summarize(func).written, None if fast is func else compile_func(fast)
+    fast = compiler.make_fast(func, None, in_c_order=layout.in_c_order).func
+    return None if fast is func else compile_func(fast)
 
 
 def bound_of_order(terms: int, dtype: Any, magnitude: float) -> float:

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, tidy, times
+from hybridjit.arith.sizes import product, quotient
 from hybridjit.errors import ShapeMismatch
+from hybridjit.frontend.arrays.axis_groups import groups_of_axes
 from hybridjit.frontend.arrays.elementwise import require_natural, require_size, shape_text
 from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.subscripts import shown
@@ -23,7 +25,7 @@ from hybridjit.frontend.values import (
     Value,
     describe,
 )
-from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Gt, Max, Mod, Var
+from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Gt, Max, Var
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
@@ -43,9 +45,10 @@ def reshape(build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.ex
         return shown(build, owner, places, wanted, node)
     _check_same_size(build, owner, wanted, node)
     source = elements_of(build, owner)
+    groups = groups_of_axes(build.ranges, source.shape, wanted)
 
     def element(indices: Sequence[Expr]) -> Scalar:
-        return source.element(_unflat(_flat(indices, wanted), source.shape))
+        return source.element([index for group in groups for index in group.find(indices)])
 
     if isinstance(owner, ArrayExpr):
         return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
@@ -97,7 +100,9 @@ def _completed(
         raise build.refuse("only one size can be -1", node)
     rest = product_of_sizes(build, known, node)
     _require_divisor(build, owner, rest, node)
-    size = tidy(FloorDiv(_product(owner.shape), rest))
+    total = product(owner.shape)
+    exact = quotient(total, rest)
+    size = tidy(FloorDiv(total, rest)) if exact is None else exact
     return tuple(size if axis == open_axes[0] else s for axis, s in enumerate(shape))
 
 
@@ -160,7 +165,7 @@ def _by_ones(build: Builder, old: Sequence[Expr], new: Sequence[Expr]) -> tuple[
 def _check_same_size(
     build: Builder, owner: AnyArray, wanted: tuple[Expr, ...], node: ast.expr
 ) -> None:
-    old, new = _product(owner.shape), _product(wanted)
+    old, new = product(owner.shape), product(wanted)
     if build.ranges.same(old, new):
         return
     new = product_of_sizes(build, wanted, node)
@@ -206,30 +211,6 @@ def axis_of(build: Builder, value: Value, ndim: int, node: ast.expr) -> int:
             f"axis {axis} is out of bounds for an array of {ndim} dimensions", build.span(node)
         )
     return axis % ndim
-
-
-def _product(sizes: Sequence[Expr]) -> Expr:
-    total: Expr = ONE
-    for size in sizes:
-        total = times(total, size)
-    return total
-
-
-def _flat(indices: Sequence[Expr], shape: Sequence[Expr]) -> Expr:
-    flat: Expr = ZERO
-    for position, size in zip(indices, shape, strict=True):
-        flat = plus(times(flat, size), position)
-    return flat
-
-
-def _unflat(flat: Expr, shape: Sequence[Expr]) -> list[Expr]:
-    """The indices of the element at a place in row-major order."""
-    indices: list[Expr] = []
-    for axis in reversed(range(len(shape))):
-        is_first = axis == 0
-        indices.append(flat if is_first else tidy(Mod(flat, shape[axis])))
-        flat = flat if is_first else tidy(FloorDiv(flat, shape[axis]))
-    return indices[::-1]
 
 
 def transposed(build: Builder, owner: AnyArray, axes: Sequence[int] | None, node: ast.AST) -> Value:

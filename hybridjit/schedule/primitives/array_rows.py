@@ -1,6 +1,10 @@
-"""reduce_in_lanes and unroll_and_jam: rows of arrays in lanes, and several of them at once."""
+"""reduce_in_lanes, unroll_and_jam, ravel and unravel: rows of arrays in lanes, several of them at
+once, and one after the other as if they were one.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.errors import ScheduleError
@@ -8,6 +12,7 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.schedule.arrays.plain import Plain
+from hybridjit.schedule.arrays.ravel import find_raveled, find_unraveled
 from hybridjit.schedule.arrays.reduce_in_lanes import (
     InLanes,
     Row,
@@ -45,6 +50,38 @@ def reduce_in_lanes(func: PrimFunc, var: Var, options: InLanes) -> PrimFunc:
     after = stmts[stmts.index(loop) + 1 :]
     made = make_in_lanes(row, before, options)
     return plain.with_list(loop, [*before, made, *after])
+
+
+def ravel(func: PrimFunc, var: Var) -> PrimFunc:
+    """Join a loop over rows with that over columns: see schedule/arrays/ravel.py."""
+    plain = Plain.of(func)
+    loop = _loop_of_array(func, plain, var, "ravel")
+    found = find_raveled(loop)
+    if found is None or found.columns.var not in plain.fusion.loops:
+        reason = "it is not one around a loop over a known number of elements, and that alone"
+        raise _refuse(func, var, "ravel:", f"{reason}, in which nothing can fail")
+    made = found.make()
+    return _with_loops(plain, loop, made, [made.var])
+
+
+def unravel(func: PrimFunc, var: Var) -> PrimFunc:
+    """Take a loop over all elements apart: see schedule/arrays/ravel.py."""
+    plain = Plain.of(func)
+    loop = _loop_of_array(func, plain, var, "unravel")
+    found = find_unraveled(loop)
+    if found is None:
+        reason = "its variable is not divided by the size of a row, of which there are whole ones"
+        raise _refuse(func, var, "unravel:", f"{reason}, or something in it can fail")
+    made = found.make()
+    assert isinstance(made.body, For)
+    return _with_loops(plain, loop, made, [made.var, made.body.var])
+
+
+def _with_loops(plain: Plain, loop: For, made: For, variables: Sequence[Var]) -> PrimFunc:
+    """The function with other loops over elements for one of them."""
+    plain.fusion.loops = {*plain.fusion.loops, *variables}
+    stmts = [made if stmt is loop else stmt for stmt in plain.list_with(loop)]
+    return plain.with_new_blocks(loop).with_list(loop, stmts)
 
 
 def _check_lanes(options: InLanes) -> None:

@@ -1,0 +1,81 @@
+"""Bugs planted where arrays are read in another shape: other axes, rows that are not whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from hybridjit import hybrid
+from hybridjit.arith.ranges import tidy
+from hybridjit.frontend.arrays import axis_groups
+from hybridjit.ir.expr import Expr, FloorDiv, Mod, Var
+from hybridjit.schedule.arrays import ravel
+from tests.planted.bugs import Bug, always, replaced
+from tests.support.array_results import assert_agree
+
+np: Any = numpy
+SHAPES = ((2, 3, 4), (3, 5, 2), (4, 1, 6), (5, 4, 3))
+
+
+def rows_in_another_order(x: Any) -> Any:
+    n, m, k = x.shape
+    return x.reshape(k, n, m) * 2
+
+
+def all_but_one(x: Any) -> Any:
+    return x.ravel()[:-1] * 2
+
+
+def flat(x: Any) -> Any:
+    return x.reshape(-1) + 1
+
+
+def total_of_points(x: Any) -> Any:
+    return x.sum()
+
+
+def _check(function: Any, columns: int | None = None) -> None:
+    kernel: Any = hybrid.script(function)
+    for shape in SHAPES:
+        given = shape if columns is None else (shape[0] * 9, columns)
+        assert_agree(kernel, [np.arange(np.prod(given) * 1.0).reshape(given) ** 2])
+
+
+def whole_or_not(total: Expr, divisor: Expr) -> Expr:
+    """Rows, as if nothing were left over."""
+    return tidy(FloorDiv(total, divisor))
+
+
+def column_is_row(self: Any, node: Mod) -> Expr:
+    """The number of a row for that of a column."""
+    return self.row if isinstance(node.lhs, Var) else self.generic(node)
+
+
+def first_of_two(rows: Expr, _: Expr) -> Expr:
+    """One element for each row."""
+    return rows
+
+
+BUGS = (
+    Bug(
+        "axes stand for others of another size",
+        [replaced(axis_groups, "_same", always(True))],
+        lambda: _check(rows_in_another_order),
+    ),
+    Bug(
+        "the last row is whole wherever it ends",
+        [replaced(ravel, "quotient", whole_or_not)],
+        lambda: _check(all_but_one),
+    ),
+    Bug(
+        "columns are rows",
+        [replaced(ravel._Places, "rewrite_Mod", column_is_row)],  # pyright: ignore[reportPrivateUsage]
+        lambda: _check(flat),
+    ),
+    Bug(
+        "rows that are joined end where one does",
+        [replaced(ravel, "times", first_of_two)],
+        lambda: _check(total_of_points, columns=3),
+    ),
+)
