@@ -8,6 +8,7 @@ of the processor, such as the sizes of its caches, are asked of the `Target`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 from hybridjit.analysis.limits import (
     Limits,
@@ -17,7 +18,9 @@ from hybridjit.analysis.limits import (
     most_iterations,
     quiet_extent,
 )
+from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import (
     Add,
@@ -27,7 +30,6 @@ from hybridjit.ir.expr import (
     Expr,
     ExternCall,
     FloorDiv,
-    Load,
     Max,
     Min,
     Mod,
@@ -40,7 +42,8 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import For, If, Let, Print, Seq, Stmt, While, flat_stmts
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, rewrite, substitute, walk
+from hybridjit.record import record
 
 # A function of many instructions, such as a polynomial: all calls that are not listed.
 FUNCTION = 8
@@ -138,49 +141,87 @@ def make_work(stmt: Stmt, unknown: Collection[Var] = (), *, unknown_trips: int =
     """The simple operations that `stmt` runs, as an expression that is known before it.
 
     It stops at `ENOUGH_WORK`, so that nothing overflows. A loop whose end is not known before runs
-    `unknown_trips`. Nor are variables in `unknown` known.
+    as often as it may at most, or `unknown_trips`. Nor are variables in `unknown` known.
     """
     inside = {*unknown, *(node.var for node in walk(stmt) if isinstance(node, For | Let))}
-    return simplify(_work_of(stmt, inside, unknown_trips))
+    loops = (node for node in walk(stmt) if isinstance(node, For))
+    starts = {loop.var: loop.start for loop in loops if _goes_up(loop)}
+    return simplify(_Work(inside, starts, unknown_trips).of(stmt, {}))
 
 
-def _work_of(stmt: Stmt, inside: Collection[Var], unknown_trips: int) -> Expr:
-    match stmt:
-        case For(body=body):
-            trips = Min(_trips_of(stmt, inside, unknown_trips), Const(ENOUGH_WORK))
-            return Min(trips * (_work_of(body, inside, unknown_trips) + 1), Const(ENOUGH_WORK))
-        case While(body=body):
-            work = _work_of(body, inside, unknown_trips) * unknown_trips
-            return Min(work, Const(ENOUGH_WORK))
-        case Seq() | If():
-            parts = (child for child in children(stmt) if isinstance(child, Stmt))
-            works = (_work_of(part, inside, unknown_trips) for part in parts)
-            total = simplify(sum(works, Const(1)))
-            return total if isinstance(total, Const) else Min(total, Const(ENOUGH_WORK))
-        case _:
-            calls = (node for node in walk(stmt) if isinstance(node, Call | Pow | ExternCall))
-            return Const(1 + min(ENOUGH_WORK, sum(map(operation_cost, calls))))
+@record
+class _Work:
+    """Work as an expression: of loops that end where a variable `inside` says, by a guess.
+
+    `starts` are the least values of variables of loops.
+    """
+
+    inside: Collection[Var]
+    starts: Mapping[Var, Expr]
+    unknown_trips: int
+
+    def of(self, stmt: Stmt, names: Mapping[Var, Expr]) -> Expr:
+        """The work of `stmt`, with the values that `names` stand for."""
+        enough = Const(ENOUGH_WORK)
+        match stmt:
+            case For(body=body):
+                return Min(
+                    Min(self._trips(stmt, names), enough) * (self.of(body, names) + 1), enough
+                )
+            case While(body=body):
+                return Min(self.of(body, names) * self.unknown_trips, enough)
+            case Seq(stmts):
+                works: list[Expr] = []
+                for part in stmts:
+                    works.append(self.of(part, names))
+                    if isinstance(part, Let):
+                        names = {**names, part.var: substitute(part.value, names)}
+                return _total(works)
+            case If(_, then, otherwise):
+                sides = [side for side in (then, otherwise) if side is not None]
+                return _total([self.of(side, names) for side in sides])
+            case _:
+                calls = (node for node in walk(stmt) if isinstance(node, Call | Pow | ExternCall))
+                return Const(1 + min(ENOUGH_WORK, sum(map(operation_cost, calls))))
+
+    def _trips(self, loop: For, names: Mapping[Var, Expr]) -> Expr:
+        extent = loop_extent(loop)
+        if extent is not None:
+            return Const(extent)
+        exact = simplify(substitute(loop.safe_extent, names))
+        most = exact if self._is_known(exact) else simplify(rewrite(exact, self._without_limit))
+        return Max(most if self._is_known(most) else Const(self.unknown_trips), Const(0))
+
+    def _without_limit(self, node: Node) -> Node | None:
+        """A minimum as far as it is known: `n` of min(n, x), and min(n, m) of min(n, m - i)."""
+        if not isinstance(node, Min):
+            return None
+        most = [self._at_most(side) for side in (node.lhs, node.rhs)]
+        known = [side for side in most if side is not None]
+        return reduce(Min, known) if known else None
+
+    def _at_most(self, expr: Expr) -> Expr | None:
+        """What `expr` is in the first iterations, if it becomes less in others."""
+        if self._is_known(expr):
+            return expr
+        form = linear_form(expr)
+        varying = {} if form is None else {v: c for v, c in form.terms.items() if v in self.inside}
+        if not varying or any(c > 0 or var not in self.starts for var, c in varying.items()):
+            return None
+        first = simplify(substitute(expr, {var: self.starts[var] for var in varying}))
+        return first if self._is_known(first) else None
+
+    def _is_known(self, expr: Expr) -> bool:
+        return is_total(expr) and not any(node in self.inside for node in walk(expr))
 
 
-def _trips_of(loop: For, inside: Collection[Var], unknown_trips: int) -> Expr:
-    extent = loop_extent(loop)
-    if extent is not None:
-        return Const(extent)
-    choices = [simplify(loop.safe_extent), *_ends_of(loop)]
-    known = (choice for choice in choices if _is_known_before(choice, inside))
-    return Max(next(known, Const(unknown_trips)), Const(0))
+def _goes_up(loop: For) -> bool:
+    return isinstance(loop.step, Const) and loop.step.value.real > 0
 
 
-def _ends_of(loop: For) -> list[Expr]:
-    """What may be known of the number: `size` of range(x, x + min(size, ...) * step)."""
-    length = simplify(Sub(loop.stop, loop.start))
-    return [side for node in walk(length) if isinstance(node, Min) for side in (node.lhs, node.rhs)]
-
-
-def _is_known_before(expr: Expr, inside: Collection[Var]) -> bool:
-    nodes = list(walk(expr))
-    is_plain = not any(isinstance(node, Load | ExternCall | FloorDiv | Mod) for node in nodes)
-    return is_plain and not any(node in inside for node in nodes)
+def _total(works: Sequence[Expr]) -> Expr:
+    total = simplify(sum(works, Const(1)))
+    return total if isinstance(total, Const) else Min(total, Const(ENOUGH_WORK))
 
 
 def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:

@@ -9,8 +9,9 @@ index is written as a sum over the *counters* of the loops around it, `start + s
 over what is the same in all iterations. Where two accesses have the same factors of the counters of
 the nest, the difference of the two indices, which is 0 if they meet, is an equation for the
 distance of the iterations; counters of loops inside, which have any value, make it an interval
-(distances.py). What is left are indices that always differ: `k` and `j`, where k runs over
-range(j); that is asked of the ranges of the variables (bounds.py).
+(distances.py). Elements may also be counted row by row (places.py). What is left are indices that
+always differ: `k` and `j`, where k runs over range(j); that is asked of the ranges of the variables
+(bounds.py).
 
 This is the one place that is asked. What it does not see is left to isl where that is worth it
 (concurrency.py), which takes longer to import than most functions take to compile.
@@ -41,8 +42,10 @@ from hybridjit.analysis.accesses import (
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.distances import Distances, Equation, Order
 from hybridjit.analysis.forms import Interval
+from hybridjit.analysis.places import Places, find_places
 from hybridjit.arith.linear import Linear
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Node, Var
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, ExternCall, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Assert, For, Let, Print, Raise, Stmt, Store
 from hybridjit.ir.visit import walk
@@ -185,11 +188,36 @@ class Independence:
 
     def meet(self, x: Access, y: Access, loops: Sequence[For]) -> Distances:
         """How many iterations of the nest `loops` later `x` can be, where it meets `y`."""
-        pairs = list(zip(self._indices_of(x), self._indices_of(y), strict=True))
+        pairs = [*zip(self._indices_of(x), self._indices_of(y), strict=True), *self._places(x, y)]
         found = Distances.within({loop.var: self._farthest(loop.var) for loop in loops})
         equations = (self._equation(a, b, found.low) for a, b in pairs if a is not None)
         found.solve([equation for equation in equations if equation is not None])
         return found
+
+    def _places(self, x: Access, y: Access) -> Iterator[tuple[_Index | None, _Index | None]]:
+        """More pairs of indices that are equal where two accesses meet: see places.py."""
+        for a, b in zip(x.indices, y.indices, strict=True):
+            ours, theirs = self._places_of(a, x), self._places_of(b, y)
+            are_same = ours.sizes == theirs.sizes and all(map(self._stays, ours.sizes))
+            if ours.sizes and are_same:
+                pairs = zip(ours.indices, theirs.indices, strict=True)
+                yield from ((self._index(one), self._index(other)) for one, other in pairs)
+
+    def _places_of(self, index: Expr, access: Access) -> Places:
+        """What an index is made of. If it is not known to be inside, it may be negative, and count
+        from the end.
+        """
+        if self.is_checked and not isinstance(index, Bounded):
+            return find_places(index, access.scope)
+        inside = index.index if isinstance(index, Bounded) else index
+        found = find_places(inside, access.scope)
+        forms = [self.facts.form(each) for each in found.indices]
+        is_natural = all(form and self.facts.prove_non_negative(form) for form in forms)
+        return found if is_natural else Places((index,))
+
+    def _stays(self, size: Expr) -> bool:
+        """True if a size is the same in all iterations."""
+        return is_total(size) and all(self._is_fixed(v) for v in walk(size) if isinstance(v, Var))
 
     def prove_never_meet(self, x: Access, y: Access) -> bool:
         """True if no iteration of one access touches what any iteration of the other does."""

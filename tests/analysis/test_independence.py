@@ -94,6 +94,34 @@ def test_loops_of_a_statement_that_is_no_function_yet() -> None:
 HEAD = "def f(a: int64[8, 8], b: int64[8]):\n    for i in range(8):\n        for j in range(8):\n"
 
 
+BY_ROWS = """
+def f(a: int64["n", "m"], b: int64["k"]):
+    for i in range(a.shape[0]):
+        for j in range({}):
+            {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stop", "store", "is_independent"),
+    [
+        ("a.shape[1]", "b[i * a.shape[1] + j] = a[i, j]", True),
+        ("a.shape[1]", "b[j + a.shape[1] * i] = a[i, j]", False),  # as nobody writes it
+        ("a.shape[1]", "b[i * a.shape[1] + j] = b[i * a.shape[1] + j] + 1", True),
+        ("a.shape[1]", "b[i * a.shape[1] + j] = b[j]", False),
+        ("a.shape[1] + 1", "b[i * a.shape[1] + j] = 1", False),
+        ("a.shape[0]", "b[i * a.shape[1] + j] = 1", False),
+        ("a.shape[1]", "b[i * a.shape[0] + j] = 1", False),
+        ("1, a.shape[1]", "b[i * a.shape[1] + j] = 1", False),
+        ("a.shape[1]", "b[(i - 1) * a.shape[1] + j] = 1", False),  # the first row is the last one
+    ],
+)
+def test_elements_that_are_counted_by_rows(stop: str, store: str, is_independent: bool) -> None:
+    func = check_bounds(lower_blocks(parse_text(BY_ROWS.format(stop, store))))
+    rows = next(node for node in walk(func.body) if isinstance(node, For))
+    assert Independence.at(func).prove_independent([rows], rows.body) == is_independent
+
+
 def nest_of(store: str) -> tuple[PrimFunc, list[For]]:
     func = check_bounds(lower_blocks(parse_text(f"{HEAD}            {store}\n")))
     return func, [node for node in walk(func.body) if isinstance(node, For)]

@@ -57,6 +57,50 @@ def test_sums_of_sizes_known_at_run_time_run_on_threads(kernel: AnyKernel) -> No
 
 
 @hybrid.script(parallel=True)
+def whole_sum(a: Array) -> Any:
+    return np.sin(a).sum()
+
+
+@hybrid.script(parallel=True)
+def flattened(a: Array) -> Any:
+    return np.sin(a.ravel())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "spec", "columns"),
+    [
+        (whole_sum, hj.f64["n"], None),
+        (whole_sum, hj.f64["n", 3], 3),
+        (flattened, hj.f64["n", "m"], 3),
+        (flattened, hj.f64["n", "m"], 70),
+    ],
+)
+def test_whole_arrays_of_sizes_known_at_run_time(
+    kernel: AnyKernel, spec: Any, columns: int | None
+) -> None:
+    """Blocks of a sum, and rows of what is read in another shape."""
+    assert "in parallel(" in lowered(kernel, spec)
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for rows in (0, 1, 17, 900, 33_000):
+            shape = (rows,) if columns is None else (rows // columns, columns)
+            args = [np.random.default_rng(3).standard_normal(shape)]
+            with threads(1):
+                expected = run_once(run_native, again, args)
+            for count in THREADS:
+                with threads(count):
+                    assert_same_outcome(run_once(run_native, again, args), expected)
+            np.testing.assert_allclose(again(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-10)
+
+
+def test_short_sums_of_sizes_known_at_run_time_stay_on_one_thread() -> None:
+    """Blocks are as long as what is added up, if that is less than a block."""
+    text = lowered(whole_sum, hj.f64["n"])
+    (condition,) = (line for line in text.splitlines() if "if min(" in line)
+    assert "min(a.shape[0], 16384)" in condition
+
+
+@hybrid.script(parallel=True)
 def two_terms(a: Array, b: Array) -> None:
     total = 0.5
     for i in range(b.shape[0]):

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy
 
+import hybridjit as hj
 from hybridjit import hybrid
+from hybridjit.analysis import places
 from hybridjit.arith.ranges import tidy
 from hybridjit.frontend.arrays import axis_groups
 from hybridjit.ir.expr import Expr, FloorDiv, Mod, Var
@@ -57,6 +59,20 @@ def first_of_two(rows: Expr, _: Expr) -> Expr:
     return rows
 
 
+@hybrid.script(parallel=True)
+def rows_that_overlap(x: Any, y: Any) -> None:
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i * x.shape[0] + j] = np.sin(x[i, j])
+
+
+def rows_that_overlap_stay_in_order() -> None:
+    """None of the loops is on several threads."""
+    text = rows_that_overlap.inspect("lowered", hj.f64["n", "m"], hj.f64["k"])
+    assert "for i in parallel" not in text
+    assert "for block" not in text
+
+
 BUGS = (
     Bug(
         "axes stand for others of another size",
@@ -72,6 +88,11 @@ BUGS = (
         "columns are rows",
         [replaced(ravel._Places, "rewrite_Mod", column_is_row)],  # pyright: ignore[reportPrivateUsage]
         lambda: _check(flat),
+    ),
+    Bug(
+        "rows are as long as it takes",
+        [replaced(places, "_counts", always(True))],
+        rows_that_overlap_stay_in_order,
     ),
     Bug(
         "rows that are joined end where one does",
