@@ -48,11 +48,20 @@ def _candidates(stmt: Stmt, loops: tuple[Var, ...]) -> Iterator[Allocate]:
         loops = (*loops, stmt.var)
     if isinstance(stmt, Seq) and loops:
         for inner in stmt.stmts:
-            if isinstance(inner, Allocate) and _may_move(stmt, inner.buffer, loops):
+            if not isinstance(inner, Allocate) or _is_tile(inner):
+                continue
+            if _may_move(stmt, inner.buffer, loops):
                 yield inner
     for child in children(stmt):
         if isinstance(child, Stmt):
             yield from _candidates(child, loops)
+
+
+def _is_tile(allocation: Allocate) -> bool:
+    """True for memory of a known size on the stack that nothing sets: less would save nothing."""
+    buffer = allocation.buffer
+    is_known = all(isinstance(size, Const) for size in buffer.shape)
+    return buffer.scope == "local" and is_known and not allocation.zero
 
 
 def _may_move(scope: Seq, buffer: Buffer, loops: Sequence[Var]) -> bool:
