@@ -59,6 +59,11 @@ MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 # What is packed would be used for so few rows only: it is read where it is.
 FEW_ROWS = 8
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
+# So few terms are added up in registers, for columns side by side: else each of them goes through
+# memory. 2 x 2 by 2 x 16384 takes half of the time. Complex ones take longer to multiply anyway.
+FEW_TERMS = 8
+FEW_COMPLEX_TERMS = 16
+LONG_ROW = 64  # columns that are worth it
 
 
 @record(frozen=False)
@@ -190,7 +195,7 @@ class _Chooser:
         return made
 
     def _interchanged(self, product: Product) -> Stmt:
-        if not self._take("interchange", product, **self._fma):
+        if _has_few_terms(product) or not self._take("interchange", product, **self._fma):
             return product.nest
         return interchange(product, fuse=has_fma(self.target))
 
@@ -256,10 +261,25 @@ def _is_large(product: Product) -> bool | Expr:
     return is_larger(sizes, MIN_BLOCKED_AT_RUN_TIME, MIN_SIDE)
 
 
+def _has_few_terms(product: Product) -> bool:
+    """Whether elements of the result are better off as sums in registers."""
+    _, terms, columns = map(constant, product.sizes)
+    if terms is None:
+        return False
+    if product.result.dtype.is_complex:
+        return terms <= FEW_COMPLEX_TERMS
+    is_long = columns is None or columns >= LONG_ROW
+    return terms <= FEW_TERMS and is_long and _has_columns_side_by_side(product)
+
+
 def _is_low(product: Product) -> bool:
     """Whether few rows are multiplied by columns that lie side by side."""
     rows = constant(product.sizes[0])
     if rows is None or rows > FEW_ROWS or product.is_apart:
         return False
+    return _has_columns_side_by_side(product)
+
+
+def _has_columns_side_by_side(product: Product) -> bool:
     loads = [node for node in walk(product.right) if isinstance(node, Load)]
     return all(load.indices[-1:] == product.columns[-1:] for load in loads)
