@@ -15,7 +15,16 @@ from tests.support.optimized import assert_three_agree
 from tests.support.oracle import fresh
 
 np: Any = numpy
-SIZES = ((2, 2, 100), (3, 3, 65), (8, 8, 64), (5, 1, 70), (4, 8, 63), (1, 3, 130), (3, 16, 67))
+SIZES = (
+    (2, 2, 100),
+    (3, 3, 65),
+    (8, 8, 64),
+    (5, 1, 70),
+    (4, 8, 63),
+    (1, 3, 130),
+    (3, 16, 67),
+    (2, 40, 33),
+)
 
 
 def product(a: Array, b: Array) -> Array:

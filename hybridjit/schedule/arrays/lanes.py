@@ -7,6 +7,8 @@
 
 One sum after the other would wait for each addition; lanes do not. The order of the additions
 depends on the type and on nothing else, so every machine, and the interpreter, gives the same bits.
+Complex results are kept as their parts, apart from each other: pairs would have to be taken
+apart and put together again for each element.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hybridjit.arith.ranges import constant, minus, plus, tidy, times
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Lt
 from hybridjit.ir.stmt import If, Stmt, Store, seq
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
@@ -43,6 +46,34 @@ class Shape:
 
 
 @record
+class _Parts:
+    """Memory for partial results: one array, or one for the real parts and one for the others."""
+
+    code: Builder
+    buffers: tuple[Buffer, ...]
+
+    @staticmethod
+    def of(code: Builder, dtype: DType, *sizes: int) -> _Parts:
+        count = 2 if dtype.is_complex else 1
+        made = (code.local("partial", dtype.component, *sizes) for _ in range(count))
+        return _Parts(code, tuple(made))
+
+    def load(self, place: tuple[Expr, Expr]) -> Expr:
+        """The result at a place."""
+        loads = tuple(Load(buffer, place) for buffer in self.buffers)
+        return loads[0] if len(loads) == 1 else Call("complex", loads)
+
+    def store(self, place: tuple[Expr, Expr], value: Expr) -> None:
+        """Set the result at a place."""
+        values = [value]
+        if len(self.buffers) > 1:
+            value = self.code.let(value, "result")
+            values = [Call("real", (value,)), Call("imag", (value,))]
+        for buffer, part in zip(self.buffers, values, strict=True):
+            self.code.emit(Store(buffer, place, part))
+
+
+@record
 class Lanes:
     """Code for the partial results of reductions that run side by side, in equally many lanes."""
 
@@ -50,13 +81,13 @@ class Lanes:
     results: Sequence[Result]
     vectors: int
     width: int
-    partial: Sequence[Buffer]
+    partial: Sequence[_Parts]
 
     @staticmethod
     def of(code: Builder, results: Sequence[Result], shape: Shape) -> Lanes:
         """Partial results in new memory."""
         sizes = shape.vectors, shape.width
-        partial = [code.local("partial", part.start.dtype, *sizes) for part in results]
+        partial = [_Parts.of(code, part.start.dtype, *sizes) for part in results]
         return Lanes(code, results, *sizes, partial)
 
     def reduce(self, size: Expr, update: Update) -> Sequence[Expr]:
@@ -70,7 +101,7 @@ class Lanes:
 
         def one(v: Expr, n: Expr) -> None:
             for partial, result in zip(self.partial, self.results, strict=True):
-                self.code.emit(Store(partial, (v, n), result.start))
+                partial.store((v, n), result.start)
 
         self._each(one)
 
@@ -82,9 +113,9 @@ class Lanes:
             whole = Const(known // step * step)
 
         def add(at: Expr, v: Expr, n: Expr) -> None:
-            old = [Load(partial, (v, n)) for partial in self.partial]
+            old = [partial.load((v, n)) for partial in self.partial]
             for partial, value in zip(self.partial, update(old, at), strict=True):
-                self.code.emit(Store(partial, (v, n), value))
+                partial.store((v, n), value)
 
         def place(first: Expr, v: Expr, n: Expr) -> Expr:
             return plus(first, plus(times(v, Const(self.width)), n))
@@ -121,16 +152,16 @@ class Lanes:
         while width > 1:
             width //= 2
             self._merge(width, 0, (0, width))
-        return [Load(partial, (Const(0), Const(0))) for partial in self.partial]
+        return [partial.load((Const(0), Const(0))) for partial in self.partial]
 
     def _merge(self, width: int, vector: int, other: tuple[int, int]) -> None:
         """Combine the first lanes of a vector with those of another one, or with later ones."""
 
         def one(n: Expr) -> None:
             for partial, result in zip(self.partial, self.results, strict=True):
-                first = Load(partial, (Const(vector), n))
-                second = Load(partial, (Const(other[0]), plus(n, Const(other[1]))))
-                self.code.emit(Store(partial, first.indices, result.merge(first, second)))
+                place = Const(vector), n
+                second = partial.load((Const(other[0]), plus(n, Const(other[1]))))
+                partial.store(place, result.merge(partial.load(place), second))
 
         self.code.lanes("l", width, one)
 

@@ -9,7 +9,7 @@ order is open.
 from __future__ import annotations
 
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
-from hybridjit.ir.expr import Add, Call, Expr, Mul
+from hybridjit.ir.expr import Add, Call, Expr, Load, Mul, Neg, Var
 from hybridjit.target import Target
 
 
@@ -31,7 +31,20 @@ def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool, of_bytes: bool = 
         return Add(Call("dot_bytes", (x, y)), total)
     if fuse and total.dtype in (FLOAT32, FLOAT64):
         return Call("fma", (x, y, total))
+    if fuse and total.dtype.is_complex and all(isinstance(each, Load | Var) for each in (x, y)):
+        return _complex_multiply_add(x, y, total)
     return Add(Mul(x, y), total)
+
+
+def _complex_multiply_add(x: Expr, y: Expr, total: Expr) -> Expr:
+    (a, b), (c, d), (real, imag) = map(_parts, (x, y, total))
+    real = Call("fma", (a, c, Call("fma", (Neg(b), d, real))))
+    imag = Call("fma", (a, d, Call("fma", (b, c, imag))))
+    return Call("complex", (real, imag))
+
+
+def _parts(number: Expr) -> tuple[Expr, Expr]:
+    return Call("real", (number,)), Call("imag", (number,))
 
 
 def fused_sum(value: Expr, total: Expr) -> Expr:
