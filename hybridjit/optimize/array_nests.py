@@ -40,7 +40,7 @@ def run_together(
     body = merge_updates(body, fusion, decisions)
     body = merge_folds(body, fusion, target, decisions)
     loops = set(fusion.loops)
-    body = ravel_loops(body, loops, decisions, joins_rows=in_c_order)
+    body = ravel_loops(body, loops, fusion.reassociable, decisions, joins_rows=in_c_order)
     folds = Folds(loops, fusion.reassociable, fusion.ranges, target)
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)

@@ -205,3 +205,10 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
             continue
         with pytest.raises(ValueError, match="do not fit"):
             halves(x)
+
+
+def test_integers_have_lanes_where_they_stand() -> None:
+    """Sums of theirs are taken apart later, along rows: joined, they would be read one by one."""
+    kernel: Any = hybrid.script(all_points)
+    steps = kernel.auto_schedule(hj.i64[200, 3]).trace.steps
+    assert "ravel" not in [step.name for step in steps]
