@@ -77,6 +77,7 @@ def _in_layouts(x: Any) -> list[Any]:
     return [x, np.asfortranarray(x), wide[..., ::2], x[::-1].copy()[::-1]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", RESHAPED, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
 def test_reshaped_arrays(function: Any, dtype: str) -> None:
@@ -112,6 +113,7 @@ def shifted_points(x: Array, c: Array) -> Any:
     return ((x - c) ** 2).sum()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("columns", [1, 2, 3, 8, 15, 16])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 def test_sums_over_short_rows(columns: int, dtype: str) -> None:
