@@ -208,7 +208,7 @@ _TEXTS = {
         *("d.reshape(n * m, l) + 1", "d.reshape(n, m * l) - 1", "d.reshape(-1, l) * 2"),
         *("d.ravel() * 2", "x.ravel() + q.T.ravel()", "x.reshape(m, n) + q", "d.reshape(-1).sum()"),
         *("d.reshape(n, -1).<f>(axis=<axis>)", "d.reshape(n, l, m).<f>(axis=<axis>)"),
-        *("x[: n // 2 * 2, : m // 2 * 2].reshape(n // 2, 2, m // 2, 2).<f>(axis=(1, 3))"),
+        "x[: n // 2 * 2, : m // 2 * 2].reshape(n // 2, 2, m // 2, 2).<f>(axis=(1, 3))",
         *("x[: n // 2 * 2].reshape(n // 2, 2, m).<f>(axis=1)", "x.reshape(n, 1, m) + v"),
         *("x[:, : m // 3 * 3].reshape(n, m // 3, 3).<f>(axis=<axis>)", "(x + y).ravel().max()"),
         *("d.reshape(n * m, l) @ w.T", "(d * 2).reshape(l, m, n).<f>(axis=2)"),
