@@ -40,6 +40,16 @@ def sums_of_columns(a: Array) -> Any:
     return a.sum(axis=0)
 
 
+def check_sums(kernel: AnyKernel, args: list[Any]) -> None:
+    """The same bits on any number of threads, and about what NumPy gives."""
+    with threads(1):
+        expected = run_once(run_native, kernel, args)
+    for count in THREADS:
+        with threads(count):
+            assert_same_outcome(run_once(run_native, kernel, args), expected)
+    np.testing.assert_allclose(kernel(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-10)
+
+
 @pytest.mark.parametrize("kernel", [sums_of_rows, sums_of_columns])
 def test_sums_of_sizes_known_at_run_time_run_on_threads(kernel: AnyKernel) -> None:
     """Blocks of iterations update elements of their own: the loop that was cut tells, not they."""
@@ -48,12 +58,7 @@ def test_sums_of_sizes_known_at_run_time_run_on_threads(kernel: AnyKernel) -> No
     with eager():
         for shape in ((0, 5), (5, 0), (1, 1), (3, 70), (90, 17), (2, 17_000)):
             args = [np.random.default_rng(3).standard_normal(shape)]
-            with threads(1):
-                expected = run_once(run_native, again, args)
-            for count in THREADS:
-                with threads(count):
-                    assert_same_outcome(run_once(run_native, again, args), expected)
-            np.testing.assert_allclose(again(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-12)
+            check_sums(again, args)
 
 
 @hybrid.script(parallel=True)
@@ -85,12 +90,7 @@ def test_whole_arrays_of_sizes_known_at_run_time(
         for rows in (0, 1, 17, 900, 33_000):
             shape = (rows,) if columns is None else (rows // columns, columns)
             args = [np.random.default_rng(3).standard_normal(shape)]
-            with threads(1):
-                expected = run_once(run_native, again, args)
-            for count in THREADS:
-                with threads(count):
-                    assert_same_outcome(run_once(run_native, again, args), expected)
-            np.testing.assert_allclose(again(*args), kernel.py_func(*args), rtol=1e-12, atol=1e-10)
+            check_sums(again, args)
 
 
 def test_short_sums_of_sizes_known_at_run_time_stay_on_one_thread() -> None:
