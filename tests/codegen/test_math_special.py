@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hybridjit.interp.scalars import FUNCTIONS
 from hybridjit.ir.dtype import dtype_named
 from tests.codegen.native_math import Array, compile_loop
 
@@ -133,3 +134,20 @@ def test_bfloat16_is_rounded_to_nearest_even() -> None:
     np.testing.assert_array_equal(np.isnan(actual), np.isnan(expected))
     number = ~np.isnan(expected)
     np.testing.assert_array_equal(actual[number], expected[number])
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "rint", "sign", "abs", "sqrt"])
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_exact_functions_have_numpys_bits_for_every_half(half: str, name: str) -> None:
+    """Also the sign of zero: of np.sign(-0.0) it differs from one type to the other."""
+    dtype = dtype_named(half)
+    x = every_pattern(dtype.numpy)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, NUMPY_NAMES[name])(x)
+        number = ~np.isnan(expected.astype("float32"))
+        actual = compile_loop(name, dtype)(x)
+        interpreted = np.array([FUNCTIONS[name](value) for value in x[number]], dtype.numpy)
+        assert np.isnan(actual.astype("float32")).tolist() == (~number).tolist()
+    bits = expected[number].view("uint16")
+    np.testing.assert_array_equal(actual[number].view("uint16"), bits)
+    np.testing.assert_array_equal(interpreted.view("uint16"), bits)

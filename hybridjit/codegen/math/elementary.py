@@ -48,6 +48,11 @@ def sign(x: Real) -> Real:
     return where(x.is_nan(), x, signed)
 
 
+def signum(x: Real) -> Real:
+    """As `sign`, but zeros keep theirs, as ml-dtypes has it."""
+    return where(x.equals(0.0), x, sign(x))
+
+
 def minimum(x: Real, y: Real) -> Real:
     """NumPy's: NaN wins, the first one; of 0.0 and -0.0 what the processor's instruction gives."""
     return x.intrinsic("minimum", y) if orders_zeros(x.scope.builder.module) else lesser(x, y)

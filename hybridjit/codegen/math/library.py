@@ -65,6 +65,7 @@ BODIES: dict[str, Body] = {
     "trunc": elementary.trunc,
     "rint": elementary.rint,
     "sign": elementary.sign,
+    "signum": elementary.signum,
     "copysign": elementary.copysign,
     "fma": elementary.fma,
     "minimum": elementary.minimum,
@@ -103,6 +104,8 @@ def emit_math(
         name = _COMPARED[name]
         if dtype is FLOAT16:
             wide.reverse()  # of two zeros NumPy takes the first here, in bfloat16 the second
+    if dtype is BFLOAT16 and name == "sign":
+        name = "signum"
     format = FORMATS.get(dtype.bits, F32)
     function = math_function(builder.module, name, format, fused, lanes)
     result = builder.call(function, wide)
