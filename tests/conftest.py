@@ -9,6 +9,7 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Generator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from hypothesis import settings
 
 from hybridjit import config
 from hybridjit.runtime.cache import versions
+from tests.emulated.machine import NotEmulated, emulated
 
 GOLDEN = Path(__file__).parent / "golden"
 # Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.
@@ -42,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="of tables marked sampled(n), one row in n; half as many examples of properties",
     )
+    parser.addoption("--processor", help="native code is for another one, and emulated")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -115,6 +118,22 @@ def _mark_shared_goldens(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests and all that they import stay: collecting garbage need not look there."""
     _freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processor(request: pytest.FixtureRequest) -> Generator[None]:
+    """With --processor, all kernels of this process run on another one."""
+    name: str | None = request.config.getoption("--processor")
+    with nullcontext() if name is None else emulated(name):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    try:
+        return (yield)
+    except NotEmulated as error:
+        pytest.skip(f"not emulated: {error}")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -14,6 +14,7 @@ import time
 from functools import partial
 
 from tests.campaigns.drive import Plan, run
+from tests.emulated.machine import MACHINES
 
 CAMPAIGNS = {
     "loops": "tests.loops.campaign",
@@ -49,6 +50,7 @@ def main() -> int:
             options.workers,
             options.seconds,
             options.parallel,
+            options.processor,
         )
         start = time.monotonic()
         drawn = run(plan, _say)
@@ -71,6 +73,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=float, help="begin no program after so long")
     parser.add_argument("--parallel", action="store_true", help="scripts use several threads")
+    parser.add_argument("--processor", choices=MACHINES, help="emulate another processor")
     return parser.parse_args()
 
 

@@ -16,14 +16,15 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tests.campaigns.drawn import Drawn
 from tests.campaigns.machines import Try, try_on_machine
+from tests.emulated.machine import NotEmulated, emulated
 from tests.support.parallel_programs import on_threads
 
 # Seconds between two lines of progress, after which a program counts as hanging, and a process that
@@ -43,6 +44,7 @@ class Plan:
 
     `module` has the function `try_number`. With `seconds`, no new programs are begun after that.
     With `parallel`, all loops that can run on several threads do, as if much were to be done.
+    With `processor`, code is made for another one, and emulated.
     """
 
     module: str
@@ -52,6 +54,16 @@ class Plan:
     workers: int = 0
     seconds: float | None = None
     parallel: bool = False
+    processor: str | None = None
+
+    @contextmanager
+    def machine(self) -> Generator[None]:
+        """Where the programs run."""
+        with (
+            on_threads() if self.parallel else nullcontext(),
+            nullcontext() if self.processor is None else emulated(self.processor),
+        ):
+            yield
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """The numbers, a few at a time."""
@@ -188,7 +200,7 @@ class _Run:
 def _work(plan: Plan, pipe: Connection) -> None:
     """The life of a worker."""
     try_number: Try = importlib.import_module(plan.module).try_number
-    with on_threads() if plan.parallel else nullcontext():
+    with plan.machine():
         try:
             while True:
                 for number in range(*pipe.recv()):
@@ -200,9 +212,12 @@ def _work(plan: Plan, pipe: Connection) -> None:
 
 
 def _try(try_number: Try, seed: int, number: int) -> Drawn:
+    drawn = Drawn()
     try:
         return try_on_machine(try_number, seed, number)
+    except NotEmulated:
+        drawn.counts["not emulated"] += 1
     except Exception:  # whatever it is, it is a find
-        drawn = Drawn(failures=[traceback.format_exc(limit=-4)])
-        drawn.counts["programs"] += 1
-        return drawn
+        drawn.failures.append(traceback.format_exc(limit=-4))
+    drawn.counts["programs"] += 1
+    return drawn

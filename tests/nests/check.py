@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from hybridjit.errors import ScheduleError
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
@@ -23,6 +21,7 @@ from tests.nests.moves import HINTS, MOVES, SIZED_MOVES
 from tests.nests.stage_moves import STAGE_MOVES
 from tests.nests.stages import make_stages
 from tests.support.choices import Choose, pick
+from tests.support.oracle import assert_same
 
 ALL_MOVES = {**MOVES, **STAGE_MOVES, **HINTS}
 # Steps tried on one program. Refused ones count.
@@ -158,5 +157,7 @@ def native_code(
 
 def _compare(expected: Sequence[Any], found: Sequence[Any], way: str, scheduled: Scheduled) -> None:
     for a, b in zip(expected, found, strict=True):
-        if np.asarray(a).tobytes() != np.asarray(b).tobytes():
-            raise AssertionError(f"{a!r} became {b!r}, {way}:\n{scheduled!r}")
+        try:
+            assert_same(b, a)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {a!r} became {b!r}, {way}:\n{scheduled!r}") from None
