@@ -19,7 +19,8 @@ from hypothesis import settings
 
 from hybridjit import config
 from hybridjit.runtime.cache import versions
-from tests.emulated.machine import NotEmulated, emulated
+from tests.emulated.machine import emulated
+from tests.emulated.process import NotEmulated
 
 GOLDEN = Path(__file__).parent / "golden"
 # Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.

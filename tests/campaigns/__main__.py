@@ -14,7 +14,7 @@ import time
 from functools import partial
 
 from tests.campaigns.drive import Plan, run
-from tests.emulated.machine import MACHINES
+from tests.emulated.processors import MACHINES
 
 CAMPAIGNS = {
     "loops": "tests.loops.campaign",

@@ -24,7 +24,8 @@ from typing import Any
 
 from tests.campaigns.drawn import Drawn
 from tests.campaigns.machines import Try, try_on_machine
-from tests.emulated.machine import NotEmulated, emulated
+from tests.emulated.machine import emulated
+from tests.emulated.process import NotEmulated
 from tests.support.parallel_programs import on_threads
 
 # Seconds between two lines of progress, after which a program counts as hanging, and a process that

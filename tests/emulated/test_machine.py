@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator
 from typing import Any
 
@@ -10,8 +11,12 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import output_tensor
+from hybridjit.runtime import compiler
 from hybridjit.target import Target
-from tests.emulated.machine import MACHINES, NotEmulated, emulated
+from tests.emulated.machine import emulated
+from tests.emulated.process import NotEmulated
+from tests.emulated.processors import MACHINES
+from tests.loops import campaign
 
 Array = Any
 
@@ -50,7 +55,8 @@ def make_kernels() -> Any:
 
 def test_code_is_made_for_the_processor(machine: Target) -> None:
     product, *_ = make_kernels()
-    a = np.linspace(-1, 1, 53 * 53).reshape(53, 53)
+    grid: Array = np.linspace(-1, 1, 53 * 53)
+    a = grid.reshape(53, 53)
     expected = a.T @ a + np.exp(a.T)
     np.testing.assert_allclose(product(a.T, a), expected, rtol=1e-12)
     assert ("adrp" in product.inspect("asm", a, a)) == machine.is_arm
@@ -76,3 +82,16 @@ def test_functions_of_this_process_are_not_there(machine: Target) -> None:
     *_, ordered = make_kernels()
     with pytest.raises(NotEmulated, match="hj_numpy_sort"):
         ordered(np.arange(5))
+
+
+def test_random_programs_see_wrong_code(machine: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    right: Any = compiler.optimize
+
+    def wrong(text: str, target: Target) -> Any:
+        assert target.is_arm == machine.is_arm
+        return right(text.replace("= fmul ", "= fadd "), target)
+
+    campaign.try_number(0, 1)
+    monkeypatch.setattr(compiler, "optimize", wrong)
+    with pytest.raises(AssertionError, match="differ"):
+        deque(campaign.try_number(0, number) for number in range(20))
