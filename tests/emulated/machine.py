@@ -39,6 +39,10 @@ from tests.emulated.processors import MACHINES
 llvm: Any = llvmlite.binding
 
 
+class _Code:
+    """Code in the other process: lives as long as the library whose it is."""
+
+
 @contextmanager
 def emulated(name: str) -> Generator[None]:
     """Kernels are compiled for a processor of MACHINES and run by its emulator."""
@@ -52,14 +56,14 @@ def emulated(name: str) -> Generator[None]:
         others = sorted(set(imports) - {RUN, POLL, STATE})
         if others:
             raise NotEmulated(f"the code calls {', '.join(others)}")
-        return Library({ADAPTER: process.link(image)}, hide(None))
+        number, code = process.link(image), _Code()
+        weakref.finalize(code, process.drop, number).atexit = False
+        return Library({ADAPTER: number}, hide(code))
 
     def attach_native(func: Any, layout: Any, code: Any, library: Library) -> Any:
         made = attach(func, layout, code, library)
         sizes = [result.dtype.numpy.itemsize for result in made.convention.results]
-        number = library.addresses[ADAPTER]
-        entry = Entry(process, number, sizes)
-        weakref.finalize(entry, process.drop, number).atexit = False
+        entry = Entry(process, library.addresses[ADAPTER], sizes)
 
         def pass_arguments(frame: Any) -> list[int]:
             entry.arrays = [frame[slot] for slot in made.arrays]

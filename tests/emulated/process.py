@@ -30,7 +30,8 @@ class NotEmulated(BaseException):
 class Process:
     """The process under the emulator, and the memory that it shares with this one.
 
-    One that a kernel ended is followed by another, to which code comes when it is called.
+    One that a kernel ended is followed by another, to which code comes when it is called. A child
+    that was forked uses the process of its parent, which waits for it, and leaves all as it is.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -40,6 +41,7 @@ class Process:
         self._file = os.memfd_create("stretch")
         os.ftruncate(self._file, SIZE)
         _map(self._file)
+        self._owner = os.getpid()
         self._paths: dict[int, Path] = {}
         self._dropped: list[int] = []
         self._numbers = itertools.count()
@@ -76,7 +78,7 @@ class Process:
     def link(self, image: bytes) -> int:
         """Make a library of object code; its number."""
         number = next(self._numbers)
-        path = Path(self.folder.name) / f"{number}.so"
+        path = Path(self.folder.name) / f"{os.getpid()}.{number}.so"
         unlinked = path.with_suffix(".o")
         unlinked.write_bytes(image)
         _run(
@@ -109,7 +111,7 @@ class Process:
         self._dropped.append(number)
 
     def _drop_all(self) -> None:
-        while self._dropped:
+        while self._dropped and os.getpid() == self._owner:
             number = self._dropped.pop()
             self._paths.pop(number).unlink()
             if number in self._loaded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -73,8 +74,8 @@ def steps(schedule: Schedule, *names: str) -> list[str]:
 
 def test_the_receipt_tells_lanes_and_rows() -> None:
     (line,) = steps(product.auto_schedule(*arrays(20, 21, 64)), "sums_in_lanes", "in_lanes")
-    assert line.startswith("s.sums_in_lanes(j, i, lanes=")
-    assert "rows=4" in line
+    # How many rows depends on the registers of the processor.
+    assert re.match(r"s\.sums_in_lanes\(j, i, lanes=\d+, rows=[2-8], ", line)
 
 
 def test_the_receipt_tells_what_is_in_registers() -> None:

@@ -412,7 +412,8 @@ def test_special_values(special: float) -> None:
         wanted = outcome(in_a_variable, args)
     found = outcome(hybrid.script(in_a_variable), args)
     numpy.testing.assert_array_equal(found, wanted)
-    numpy.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+    number = ~np.isnan(wanted)
+    numpy.testing.assert_array_equal(np.signbit(found)[number], np.signbit(wanted)[number])
 
 
 def test_arguments_that_share_memory() -> None:

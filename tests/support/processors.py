@@ -32,9 +32,11 @@ def compiling_for(cpu: str) -> Generator[None]:
             patch.setenv("HYBRIDJIT_CPU", cpu)
             config.clear()
             try:
-                current_target()
+                target = current_target()
             except ConfigError as error:
                 pytest.skip(str(error))
+            if target.cpu != cpu:
+                pytest.skip(f"{target.cpu} is emulated")
             yield
     finally:
         config.clear()
