@@ -28,9 +28,9 @@ class Extern:
     `params` are the C parameter types, or None for a Python callback, which takes anything:
     arrays arrive as NumPy views of the same memory, scalars as NumPy scalars. A function may bring
     its LLVM text along, where it is called `symbol`: then it becomes a part of its callers. With a
-    symbol alone, it is one that every process knows by it: code that calls it can be kept. One that
-    `is_reentrant` touches nothing but the arrays that it is given, and may run on several
-    threads at once.
+    symbol alone, it is one that every process knows by it: code that calls it can be kept; so are
+    those that a text `uses`. One that `is_reentrant` touches nothing but the arrays that it is
+    given, and may run on several threads at once.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Extern:
     params: tuple[DType | Pointer, ...] | None = None
     symbol: str = field(default="", kw_only=True)
     text: str | None = field(default=None, kw_only=True)
+    uses: tuple[str, ...] = field(default=(), kw_only=True)
     is_reentrant: bool = field(default=False, kw_only=True)
 
     def writes(self, place: int) -> bool:

@@ -37,11 +37,11 @@ from hybridjit.runtime.lent_memory import hold
 from hybridjit.runtime.out_arrays import find_direct
 
 if TYPE_CHECKING:
-    from hybridjit.frontend.library import numpy_sorts
+    from hybridjit.frontend.library import numpy_symbols
     from hybridjit.runtime import announce as announcing
     from hybridjit.runtime import pool
 else:
-    numpy_sorts = lazy_module("hybridjit.frontend.library.numpy_sorts")
+    numpy_symbols = lazy_module("hybridjit.frontend.library.numpy_symbols")
     announcing = lazy_module("hybridjit.runtime.announce")
     pool = lazy_module("hybridjit.runtime.pool")
 
@@ -154,7 +154,7 @@ class NativeKernel:
 def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
     """Bring the code for arguments that lie in memory as `layout` says into the process."""
     threads = pool.pool_addresses() if code.is_parallel else {}
-    known = {symbol: numpy_sorts.find_address(symbol) for symbol in code.known}
+    known = {symbol: numpy_symbols.find_address(symbol) for symbol in code.known}
     library = link(code.image, (ADAPTER,), {**code.imports, **known, **threads})
     if config.current().perf:
         announcing.announce(code.image, library, func.name, func.span)

@@ -228,3 +228,42 @@ def test_a_library_sorts_without_numpy(tmp_path: Path) -> None:
             loaded[dtype](numbers, ordered, places)
             np.testing.assert_array_equal(ordered, np.sort(numbers, kind="stable"))
             np.testing.assert_array_equal(places, np.argsort(numbers, kind="stable"))
+
+
+_TYPES = {"float32": hj.f32, "float64": hj.f64, "complex64": hj.c64, "complex128": hj.c128}
+
+
+def spectra_of(dtype: str) -> Any:
+    """A script with all transforms, of rows that are cut and filled."""
+
+    def spectra(rows: Any, whole: Any, back: Any, even: Any, odd: Any, real: Any) -> None:
+        whole[:] = np.fft.fft(rows)
+        back[:] = np.fft.ifft(rows, 12, norm="ortho")
+        even[:] = np.fft.rfft(rows.real, 8)
+        odd[:] = np.fft.rfft(rows.real, 11)
+        real[:] = np.fft.irfft(rows, 13)
+
+    real = "float32" if dtype == "complex64" else "float64"
+    sizes = [(dtype, 10), (dtype, 10), (dtype, 12), (dtype, 5), (dtype, 6), (real, 13)]
+    return hybrid.script(spectra).prim_func(*(_TYPES[kind]["n", size] for kind, size in sizes))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_library_transforms_without_numpy(dtype: str, tmp_path: Path) -> None:
+    path = tmp_path / "library.so"
+    hj.build({"spectra": spectra_of(dtype)}).export_library(path)
+    spectra = hj.load_module(path)["spectra"]
+    rng = np.random.default_rng(3)
+    for count in (0, 1, 5):
+        rows: Any = (rng.random((count, 10)) + 1j * rng.random((count, 10))).astype(dtype)
+        wanted = [
+            np.fft.fft(rows),
+            np.fft.ifft(rows, 12, norm="ortho"),
+            np.fft.rfft(rows.real, 8),
+            np.fft.rfft(rows.real, 11),
+            np.fft.irfft(rows, 13),
+        ]
+        found = [np.zeros_like(array) for array in wanted]
+        spectra(rows, *found)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)

@@ -128,6 +128,7 @@ def _call_c(emitter: Emitter, call: ExternCall, returns: LLVMType, args: list[Va
     callee = call.callee
     if callee.text is not None:
         emitter.functions[callee.symbol] = callee.text
+        emitter.known.update(callee.uses)
     elif callee.is_known:
         emitter.known.add(callee.symbol)
     name = callee.symbol or _callback_name(emitter, call)

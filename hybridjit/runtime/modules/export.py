@@ -14,6 +14,7 @@ from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import ENTRY, emit_kernel
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.errors import ArgumentValueError, HybridError
+from hybridjit.frontend.library.numpy_symbols import is_sort
 from hybridjit.ir.signature import ArrayResult
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target
@@ -22,6 +23,7 @@ from hybridjit.runtime.cache.serialization import Unsavable, encode_sites
 from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.c_sorts import make_sorts
 from hybridjit.runtime.modules.c_text import Exported, c_name, make_header, make_source
+from hybridjit.runtime.modules.c_transforms import make_transforms
 from hybridjit.runtime.translation import encode_summary
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -42,12 +44,15 @@ def export_library(functions: Sequence[BuiltFunction], path: str) -> None:
         text = make_header(exported, c_name(f"{header.name}_included").upper())
         (work / header.name).write_text(text, encoding="utf-8")
         source = make_source(exported, header.name, _metadata(exported, functions))
-        source += make_sorts(symbol for function in exported for symbol in function.known)
-        (work / "entry.c").write_text(source, encoding="utf-8")
+        known = [symbol for function in exported for symbol in function.known]
+        source += make_sorts(symbol for symbol in known if is_sort(symbol))
+        transforms = make_transforms(symbol for symbol in known if not is_sort(symbol))
+        (work / "entry.c").write_text(source + transforms, encoding="utf-8")
         made = work / "library"
         objects = [str(work / f"{function.name}.o") for function in exported]
         _run(
             [compiler, "-shared", "-fPIC", "-O2", "-o", str(made), str(work / "entry.c"), *objects]
+            + (["-lm"] if transforms else [])
         )
         shutil.copyfile(work / header.name, header)
         shutil.copyfile(made, library)
