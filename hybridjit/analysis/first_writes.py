@@ -6,7 +6,15 @@
         for j in range(m):
             c[i, j] = c[i, j] / total       # ... before it is read
 
-A loop that was split counts too: `c[i_0 * 32 + i_1]` is each element once.
+A loop that was split counts too: `c[i_0 * 32 + i_1]` is each element once. So do blocks, of which
+the last one is smaller, tiles that end at a guard, and what is done in the last round of a loop
+(tiled_indices.py):
+
+    for k in range(0, 1000, 256):
+        for i in range(0, n, 6):
+            if k + 256 >= 1000:
+                for r in range(min(n - i, 6)):
+                    c[i + r] = ...
 
 Memory that such a statement comes upon first need not hold zeros. What needs more thought is not
 proved: zeros cost time, and reading what nobody wrote gives a wrong result.
@@ -15,12 +23,17 @@ proved: zeros cost time, and reading what nobody wrote gives a wrong result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from dataclasses import replace
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.footprint import find_footprint
-from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Node, Var
+from hybridjit.analysis.tiled_indices import (
+    Counter,
+    find_digits,
+    is_last_round,
+    merge_indices,
+)
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Block,
@@ -45,16 +58,26 @@ Slice = dict[Var, int | None]
 
 @record
 class _Around:
-    """What a statement is in: loops from 0 on, with their sizes, and names for values."""
+    """What a statement is in: loops from 0 on, conditions that an index is inside of the array,
+    and names for values.
+    """
 
-    sizes: Mapping[Var, Expr]
+    loops: Mapping[Var, Counter]
     values: Mapping[Var, Expr]
+    guards: tuple[Lt, ...] = ()
 
-    def inside(self, var: Var, size: Expr) -> _Around:
-        return _Around({**self.sizes, var: size}, self.values)
+    def inside(self, var: Var, counter: Counter) -> _Around:
+        return replace(self, loops={**self.loops, var: counter})
+
+    def without(self, var: Var) -> _Around:
+        return replace(self, loops={v: it for v, it in self.loops.items() if v is not var})
 
     def with_value(self, let: Let) -> _Around:
-        return _Around(self.sizes, {**self.values, let.var: let.value})
+        return replace(self, values={**self.values, let.var: let.value})
+
+    def value(self, expr: Expr) -> Expr:
+        """What a name stands for, or the expression itself."""
+        return self.values.get(expr, expr) if isinstance(expr, Var) else expr
 
 
 _NOTHING = _Around({}, {})
@@ -89,19 +112,44 @@ def _find_slice(stmt: Stmt, buffer: Buffer, around: _Around) -> Slice | None:
     match stmt:
         case Store() if stmt.buffer is buffer:
             return None if _reads(stmt, buffer) else _slice_of(stmt.indices, buffer, around)
-        case For(var, Const(0), stop, Const(1), body) if not _touches_any(stmt.stop, buffer):
-            found = _find_slice_in_turn(flat_stmts(body), buffer, around.inside(var, stop))
-            return None if found is None else {v: axis for v, axis in found.items() if v is not var}
-        case If(cond, then, Stmt() as otherwise) if not _touches_any(cond, buffer):
-            sides = [
-                _find_slice_in_turn(flat_stmts(side), buffer, around) for side in (then, otherwise)
-            ]
-            return sides[0] if sides[0] == sides[1] else None
+        case For(start=Const(0)) if not _touches_any(stmt.stop, buffer):
+            return _find_slice_of_rounds(stmt, buffer, around)
+        case If(cond) if not _touches_any(cond, buffer):
+            return _find_slice_of_branches(stmt, buffer, around)
         case Block(iters=iters, body=body, init=None):
             inside = substitute(body, {item.var: item.value for item in iters})
             return _find_slice_in_turn(flat_stmts(inside), buffer, around)
         case _:
             return None
+
+
+def _find_slice_of_rounds(loop: For, buffer: Buffer, around: _Around) -> Slice | None:
+    """The same for a loop: what all of its rounds set, or the last one, if none reads any."""
+    counter = Counter.of(loop, around.value(loop.stop))
+    if counter is None:
+        return None
+    found = _find_slice_in_turn(flat_stmts(loop.body), buffer, around.inside(loop.var, counter))
+    if found is None or (loop.var not in found and _reads_any(loop.body, buffer)):
+        return None
+    return {var: axis for var, axis in found.items() if var is not loop.var}
+
+
+def _find_slice_of_branches(stmt: If, buffer: Buffer, around: _Around) -> Slice | None:
+    """The same for a condition: both branches set the same part, or it is that of the last round of
+    a loop, or that there is such an element.
+    """
+    then, otherwise = flat_stmts(stmt.then), stmt.otherwise
+    if otherwise is not None and _touches(otherwise, buffer):
+        found = _find_slice_in_turn(then, buffer, around)
+        other = _find_slice_in_turn(flat_stmts(otherwise), buffer, around)
+        return found if found == other else None
+    for var, counter in around.loops.items():
+        if is_last_round(stmt.cond, var, counter):
+            return _find_slice_in_turn(then, buffer, around.without(var))
+    if otherwise is None and isinstance(stmt.cond, Lt):
+        guards = (*around.guards, stmt.cond)
+        return _find_slice_in_turn(then, buffer, replace(around, guards=guards))
+    return None
 
 
 def _find_slice_in_turn(stmts: Sequence[Stmt], buffer: Buffer, around: _Around) -> Slice | None:
@@ -124,40 +172,31 @@ def _find_slice_in_turn(stmts: Sequence[Stmt], buffer: Buffer, around: _Around) 
 
 def _slice_of(indices: Sequence[Expr], buffer: Buffer, around: _Around) -> Slice | None:
     """The part of an array that is one element; loops run over all of the axes with others."""
+    axes = [*zip(indices, buffer.shape, strict=True)]
+    if not all((guard.lhs, guard.rhs) in axes for guard in around.guards):
+        return None
     found: Slice = {}
-    for axis, (index, size) in enumerate(zip(indices, buffer.shape, strict=True)):
+    merged = merge_indices(indices, buffer.shape)
+    for axis, (index, size) in enumerate(merged):
         if index == Const(0) and size == Const(1):
             continue
         made_of = _find_loops(index, size, around)
         if made_of is None or any(var in found for var in made_of):
             return None
-        found.update(dict.fromkeys(made_of, axis if made_of == [index] else None))
-    return found if len(found) == len(around.sizes) else None
+        is_axis = made_of == [index] and len(indices) == len(merged)
+        found.update(dict.fromkeys(made_of, axis if is_axis else None))
+    return found if len(found) == len(around.loops) else None
 
 
 def _find_loops(index: Expr, size: Expr, around: _Around) -> list[Var] | None:
-    """The loops by which an index takes every value below `size` once."""
-    if isinstance(index, Var) and index in around.values:
-        index = around.values[index]
-    if isinstance(index, Var) and around.sizes.get(index) == size:
-        may_change = any(isinstance(node, Load) for node in walk(size))
-        return None if may_change else [index]
-    return _find_digits(index, size, around.sizes)
-
-
-def _find_digits(index: Expr, size: Expr, sizes: Mapping[Var, Expr]) -> list[Var] | None:
-    """The loops that an index counts with, each by as much as those inside of it cover."""
-    form = linear_form(index)
-    if form is None or form.constant != 0:
-        return None
-    reach = 1
-    digits = sorted(form.terms.items(), key=itemgetter(1))
-    for var, factor in digits:
-        extent = sizes.get(var)
-        if factor != reach or not isinstance(extent, Const) or extent.value.real < 1:
-            return None
-        reach *= int(extent.value.real)
-    return [var for var, _ in digits] if size == Const(reach) else None
+    """The loops by which an index takes every value below `size`."""
+    index = around.value(index)
+    if isinstance(index, Var) and index in around.loops:
+        counter = around.loops[index]
+        if counter.step == 1 and counter.stop == size:
+            may_change = any(isinstance(node, Load) for node in walk(size))
+            return None if may_change else [index]
+    return find_digits(index, size, around.loops, around.values)
 
 
 def _stays_inside(stmt: Stmt, buffer: Buffer, part: Slice) -> bool:
@@ -182,6 +221,12 @@ def _touches_any(expr: Expr, buffer: Buffer) -> bool:
 
 def _reads(store: Store, buffer: Buffer) -> bool:
     return any(_touches_any(expr, buffer) for expr in (store.value, *store.indices))
+
+
+def _reads_any(stmt: Stmt, buffer: Buffer) -> bool:
+    if any(isinstance(node, BufferRef) and node.buffer is buffer for node in walk(stmt)):
+        return True
+    return any(not f.is_write for f in find_accesses(stmt) if f.buffer is buffer)
 
 
 def _has_return(stmt: Stmt) -> bool:

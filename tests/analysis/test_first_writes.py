@@ -150,6 +150,69 @@ def test_indices_in_digits() -> None:
     assert proved > 2
 
 
+BLOCKS = """
+for j in range(0, {size}, {step}):
+    for k in range(0, 9, 4):
+        for i in range(0, 5, 2):
+            if k + 4 >= 9:
+                for p in range({panels}):
+                    for r in range(min(5 - i, 2)):
+                        for l in range({width}):
+                            if j + p * {width} + l < {size}:
+                                c[i + r, j + p * {width} + l] = 1.0
+"""
+PANELS = (
+    "{all}",
+    "min({size} - j, {step}) // {width}",
+    "(min({size} - j, {step}) + {more}) // {width}",
+)
+
+
+def test_tiles_that_are_cut_at_the_end() -> None:
+    """Sizes that panels divide or not: it is proved only where all elements are set, and with as
+    many panels as there must be it is.
+    """
+    proved: dict[str, int] = dict.fromkeys(PANELS, 0)
+    grid = itertools.product(PANELS, (1, 7, 8, 12), (4, 6), (2, 3), (0, 1))
+    for panels, size, step, width, less in grid:
+        numbers = {"size": size, "step": step, "width": width, "all": step // width}
+        text = panels.format(**numbers, more=width - 1 - less)
+        body = BLOCKS.format(panels=text, **numbers)
+        stored: dict[tuple[int, int], float] = {}
+        exec(body, {"c": stored})
+        found = is_set(body, f"(5, {size})")
+        assert not found or len(stored) == 5 * size, body
+        proved[panels] += found
+    assert all(proved.values()), proved
+
+
+IN_ROWS = """
+for k in range(0, 9, 4):
+    for i in range(0, 30, 10):
+        if k + 4 >= 9:
+            for l in range(10):
+                c[(i + l) // 5, (i + l) % 5] = 1.0
+"""
+
+
+def test_rows_that_are_one_index() -> None:
+    assert is_set(IN_ROWS)
+    assert is_set(
+        IN_ROWS.replace("[(i + l) // 5,", "[(i + l) // 5 // 3, (i + l) // 5 % 3,"), "(2, 3, 5)"
+    )
+    wrong = {
+        "(i + l) % 5": "(i + l + 1) % 5",
+        "30": "20",
+        ") // 5": ") // 6",
+        "+ 4 >= 9": "+ 4 >= 13",
+    }
+    for text, other in wrong.items():
+        assert not is_set(IN_ROWS.replace(text, other)), other
+    assert not is_set(f"{IN_ROWS}            s = c[0, 0]")
+    assert not is_set(f"{IN_ROWS}        else:\n            s = c[0, 0]")
+    assert not is_set(f"{IN_ROWS}        if k > 4:\n            s = c[0, 0]")
+
+
 # Proofs against the interpreter, which knows which elements are set
 
 

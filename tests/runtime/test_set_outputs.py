@@ -38,6 +38,16 @@ def whole(a: Any) -> Any:
 
 
 @hybrid.script
+def in_some_round(a: Any, limit: float) -> Any:
+    c = output_tensor(a.shape[0], a.dtype)
+    for k in range(2):
+        if a[0, k] > limit:
+            for i in range(a.shape[0]):
+                c[i] = a[i, k]
+    return c
+
+
+@hybrid.script
 def some(a: Any) -> Any:
     c = np.empty(a.shape)
     for i in range(a.shape[0]):
@@ -179,8 +189,8 @@ def test_a_function_that_is_given_an_output_sees_zeros() -> None:
 # Planted bugs
 
 
-def _any_indices(indices: Any, buffer: Any, loops: Any) -> Any:
-    return {var: axis for axis, var in enumerate(indices) if var in loops}
+def _any_indices(indices: Any, buffer: Any, around: Any) -> Any:
+    return {var: axis for axis, var in enumerate(indices) if var in around.loops}
 
 
 BUGS = (
@@ -203,9 +213,15 @@ BUGS = (
         "an update counts as a store",
         [
             replaced(first_writes, "_reads", always(False)),
+            replaced(first_writes, "_reads_any", always(False)),
             replaced(first_writes, "_slice_of", _any_indices),
         ],
         compared(summed, (A,)),
+    ),
+    Bug(
+        "any round of a loop counts as its last",
+        [replaced(first_writes, "is_last_round", always(True))],
+        compared(in_some_round, (A, 0.9)),
     ),
     Bug(
         "every output counts as set",
