@@ -1,7 +1,12 @@
 """prefetch: fetch what a loop reads some iterations later."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+from hybridjit import hybrid
+from hybridjit.hybrid import unroll, vectorize
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import DOWN, GUARDED, NEST, PLAIN, STRIDED, Program, check, refuse
@@ -30,6 +35,24 @@ def test_what_a_loop_in_lanes_reads() -> None:
         s.prefetch("a", "j", 1)
 
     check(NEST, steps)
+
+
+@hybrid.script
+def weighted(a: Any, b: Any, c: Any) -> None:
+    for i in range(a.shape[0]):
+        for r in unroll(3):
+            for lane in vectorize(2):
+                c[r, lane] = c[r, lane] + b[r] * a[i, lane]
+
+
+def test_lanes_that_are_written_out_ask_once() -> None:
+    rng = np.random.default_rng(0)
+    a, b, c = rng.random((40, 2)), rng.random(3), np.zeros((3, 2))
+    ahead: Any = weighted.with_schedule(lambda s: s.prefetch("a", "i", 4))
+    text = ahead.inspect("llvm", a, b, c)
+    assert 0 < text.count("call void @llvm.prefetch") * 3 == text.count("= fmul")
+    ahead(a, b, c)
+    np.testing.assert_allclose(c, b[:, None] * a.sum(axis=0))
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,35 @@
 """Prefetching: ask for the elements that a loop will read some iterations from now.
 
-Nothing is read, so that an address past the end of an array does no harm.
+Nothing is read, so that an address past the end of an array does no harm. What lanes read, or the
+iterations of a loop that is written out, is asked for by the loop around that they belong to:
+
+    for d in serial(n, annotations={"prefetch_b": 8}):
+        for r in unroll(6):
+            for l in vectorize(16):                 -->     b[d + 8, 0] is asked for once
+                ... b[d, l] ...
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
 from llvmlite import ir
 
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.ranges import constant
+from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.codegen.emit.emitter import Emitter, Request
 from hybridjit.codegen.emit.memory import call_prefetch
 from hybridjit.codegen.llvm_types import I64, Value
-from hybridjit.ir.expr import Load, Var
-from hybridjit.ir.stmt import For, While
-from hybridjit.ir.visit import walk
+from hybridjit.ir.expr import Const, Expr, Load, Var
+from hybridjit.ir.stmt import For, LoopKind, Stmt, While
+from hybridjit.ir.visit import substitute, walk
 
 PREFIX = "prefetch_"
+_MOST_WRITTEN_OUT = 16
 
 
 def find_requests(emitter: Emitter, loop: For, step: Value) -> list[Request]:
@@ -34,20 +48,58 @@ def find_requests(emitter: Emitter, loop: For, step: Value) -> list[Request]:
 def emit_prefetches(emitter: Emitter, loop: For) -> None:
     """The prefetches for what the body of `loop` itself reads, at its start."""
     for request in emitter.prefetches:
-        for load in _find_loads(emitter, loop, request):
+        places: dict[Var, Sequence[Expr]] = {}
+        if request.var is loop.var:
+            places = _places_inside(loop.body)
+        for load in _find_loads(emitter, loop, request, places):
             _emit(emitter, request.var, load, request.ahead)
 
 
-def _find_loads(emitter: Emitter, loop: For, request: Request) -> list[Load]:
-    """The loads that stand in no inner loop and whose address is known, each once."""
-    inner = [node for node in walk(loop.body) if isinstance(node, For | While)]
-    deeper = {id(node) for nested in inner for node in walk(nested)}
-    found = {
-        node: None
+def _places_inside(body: Stmt) -> dict[Var, Sequence[Expr]]:
+    """The loops that are no loops in the code, and for which of their iterations to ask."""
+    found: dict[Var, Sequence[Expr]] = {}
+    for loop in (node for node in walk(body) if isinstance(node, For)):
+        start, count = constant(loop.start), loop_extent(loop)
+        if start is None or count is None or constant(loop.step) != 1:
+            continue
+        if loop.kind is LoopKind.VECTORIZED or count == 1:
+            found[loop.var] = [Const(start)]
+        elif loop.kind is LoopKind.UNROLLED and count <= _MOST_WRITTEN_OUT:
+            found[loop.var] = [Const(at) for at in range(start, start + count)]
+    return found
+
+
+def _find_loads(
+    emitter: Emitter, loop: For, request: Request, places: Mapping[Var, Sequence[Expr]]
+) -> list[Load]:
+    """The loads that stand in no other inner loop than those with `places`, and whose address is
+    known, each once.
+    """
+    inner = [
+        node
         for node in walk(loop.body)
-        if isinstance(node, Load) and id(node) not in deeper and _is_wanted(emitter, node, request)
-    }
+        if isinstance(node, While) or (isinstance(node, For) and node.var not in places)
+    ]
+    deeper = {id(node) for nested in inner for node in walk(nested)}
+    found: dict[Load, None] = {}
+    for node in walk(loop.body):
+        if isinstance(node, Load) and node.buffer.name == request.name and id(node) not in deeper:
+            for load in _written_out(node, places):
+                if _is_wanted(emitter, load, request):
+                    found.setdefault(load)
     return list(found)
+
+
+def _written_out(load: Load, places: Mapping[Var, Sequence[Expr]]) -> Iterator[Load]:
+    """A load in each of the iterations that it is asked for in."""
+    used = {var: None for index in load.indices for var in walk(index) if isinstance(var, Var)}
+    moved = [var for var in used if var in places]
+    if not moved:
+        yield load
+        return
+    for at in itertools.product(*(places[var] for var in moved)):
+        here = dict(zip(moved, at, strict=True))
+        yield replace(load, indices=tuple(simplify(substitute(i, here)) for i in load.indices))
 
 
 def _is_wanted(emitter: Emitter, load: Load, request: Request) -> bool:
