@@ -21,6 +21,7 @@ from tests.corpus.case import Array
 from tests.support.array_results import assert_close
 from tests.support.optimized import for_vectors, optimized, run_optimized
 from tests.support.oracle import fresh_copies
+from tests.support.small_machine import small_machine
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int8", "uint16", "int64", "float16")
 RNG: Any = np.random.default_rng(11)
@@ -101,6 +102,31 @@ def test_layouts(order: Any) -> None:
     check(transposed, np.asarray(a, order=order), np.asarray(b, order=order))
     wide, long = random("float64", 28, 80), random("float64", 160, 33)
     check(product, np.asarray(wide, order=order)[::2, ::-2], np.asarray(long, order=order)[::-4])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_rows_that_are_packed_once(dtype: str, order: Any) -> None:
+    """Several blocks of columns, and of terms: the first of them pack the rows for all others."""
+    with small_machine(by_element=False):
+        for m, k, n in [(23, 31, 70), (12, 8, 140)]:
+            args = np.asarray(random(dtype, m, k), order=order), random(dtype, k, n)
+            check(product, *args)
+            assert "if j == 0:" in str(hybrid.script(product.py_func).inspect("optimized", *args))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_that_threads_pack(order: Any) -> None:
+    left, right = np.asarray(random("float64", 61, 40), order=order), random("float64", 40, 90)
+    with small_machine(by_element=False):
+        kernel: Any = hybrid.script(parallel=True)(product.py_func)
+        results: list[Any] = []
+        for count in (1, 2, 3):
+            with hj.threads(count):
+                results.append(kernel(left, right))
+    assert_close(results[0], left @ right)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
 
 
 def test_one_kernel_for_all_sizes() -> None:

@@ -40,7 +40,12 @@ from hybridjit.schedule.arrays import (
 )
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
-from hybridjit.schedule.arrays.left_factor import RowsAt, RowsSideBySide, WindowSpans
+from hybridjit.schedule.arrays.left_factor import (
+    RowsAt,
+    RowsSideBySide,
+    WindowSpans,
+    kept_rows,
+)
 from hybridjit.schedule.arrays.matrix_product import Product
 from hybridjit.schedule.arrays.tile import Factors
 from hybridjit.schedule.primitives import array_fusion, array_products
@@ -204,6 +209,12 @@ def a_step_changes_nothing(text: str, step: str, place: str, *shapes: tuple[int,
 def keep_out(out: Load, _: Load) -> Store:
     """The sums of the terms before are forgotten."""
     return Store(out.buffer, out.indices, out)
+
+
+def of_one_block(code: Any, factors: Any, tile: Any, left: Any, at: Any) -> Any:
+    """Rows that are kept in the place of those of all other terms."""
+    i, _, j = at
+    return kept_rows(code, factors, tile, left, (i, const(0, i.dtype), j))
 
 
 def at_the_first_row(loop: For, _: Expr) -> Stmt:
@@ -498,6 +509,11 @@ BUGS = (
         "the sums of earlier terms are forgotten",
         [replaced(gemm, "_add_total", keep_out)],
         in_shallow_panels(agrees(product, (17, 40), (40, 31))),
+    ),
+    Bug(
+        "rows that are kept for other columns are those of the last terms",
+        [replaced(gemm, "kept_rows", of_one_block)],
+        on_a_small_machine(agrees(product, (17, 40), (40, 70)), by_element=False),
     ),
     Bug(
         "every size is a multiple of a tile",

@@ -42,6 +42,7 @@ from functools import partial
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import (
     Add,
+    Buffer,
     Call,
     Const,
     Expr,
@@ -58,8 +59,10 @@ from hybridjit.ir.stmt import UNROLL, If, Store, seq
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.left_factor import (
+    KeptRows,
     LeftFactor,
     RowsAt,
+    kept_rows,
     left_factor,
     parts_of,
     term_at,
@@ -89,6 +92,7 @@ class TiledProduct:
     memory: TileMemory
     own: RowMemory | None = None
     packed: LeftFactor | None = None
+    kept: Buffer | None = None
 
     @property
     def rows(self) -> RowMemory:
@@ -106,9 +110,10 @@ class TiledProduct:
         """Store all elements of the product."""
         _, inner, columns = self.factors.sizes
         width = self.tile.panels * self.tile.columns
+        here = replace(self, kept=KeptRows.memory(self.code, self.factors, self.tile))
 
         def columns_from(j: Expr) -> None:
-            self.code.each("k", inner, lambda k: self._block(j, k), step=self.tile.depth)
+            self.code.each("k", inner, lambda k: here._block(j, k), step=self.tile.depth)
 
         self.code.each("j", columns, columns_from, step=width)
 
@@ -127,7 +132,10 @@ class TiledProduct:
 
         def rows_from(around: Place, i: Expr) -> None:
             own = RowMemory.of(code, self.tile)  # first of all: there is little room on the stack
-            left = left_factor(code, self.factors, self.tile, self.memory.depth)
+            if self.kept is None:
+                left = left_factor(code, self.factors, self.tile, self.memory.depth)
+            else:
+                left = kept_rows(code, self.factors, self.tile, self.kept, (i, k, j))
             here = replace(self, own=own, packed=left)
             at = RowsAt(around, i, k)
             left.pack(at, depth)

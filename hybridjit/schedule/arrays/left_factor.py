@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
-from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min
+from hybridjit.ir.expr import Buffer, Call, Const, Eq, Expr, FloorDiv, Load, Min
 from hybridjit.ir.stmt import Store
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
@@ -88,12 +88,9 @@ class PackedRows(LeftFactor):
 
     @staticmethod
     def of(code: Builder, factors: Factors, tile: Tile, depth: int) -> PackedRows:
-        """With memory for a tile.
-
-        Rows are a bit longer than they need to be: apart by a power of two, they would compete for
-        the same lines of the cache.
-        """
-        sizes = (depth, tile.rows) if factors.term_by_term else (tile.rows, depth + tile.lanes)
+        """With memory for a tile."""
+        length = _row_length(factors, tile, depth)
+        sizes = (length, tile.rows) if factors.term_by_term else (tile.rows, length)
         left = code.local("left", tile.dtype.component, tile.parts, *sizes)
         return PackedRows(code, factors, tile, left)
 
@@ -149,6 +146,44 @@ class PackedRows(LeftFactor):
     def parts(self, rows: RowsAt, r: Expr, at: Place, d: Expr) -> list[Expr]:
         parts = range(self.tile.parts)
         return [Load(self.left, self._place(Const(part), r, d)) for part in parts]
+
+
+@record
+class KeptRows(PackedRows):
+    """Row by row, or term by term: packed with the first columns, and kept for all others."""
+
+    i: Expr
+    block: Expr
+    is_first: Expr
+
+    @staticmethod
+    def memory(code: Builder, factors: Factors, tile: Tile) -> Buffer | None:
+        """Memory for all rows, if they are needed again and it is known how many there are."""
+        rows, inner, columns = map(constant, factors.sizes)
+        if rows is None or inner is None or columns is None or tile.by_element:
+            return None
+        is_other = factors.is_read_in_place or factors.windows or factors.around
+        if is_other or columns <= tile.panels * tile.columns:
+            return None
+        blocks, height = -(-inner // tile.depth), -(-rows // tile.rows) * tile.rows
+        size = height * _row_length(factors, tile, min(inner, tile.depth))
+        shape = tuple(map(Const, (blocks, tile.parts, size)))
+        return code.array("left", tile.dtype.component, shape)
+
+    def pack(self, rows: RowsAt, depth: Expr) -> None:
+        self.code.only_if(self.is_first, lambda: PackedRows.pack(self, rows, depth))
+
+    def _place(self, part: Expr, r: Expr, d: Expr) -> tuple[Expr, ...]:
+        return self.block, part, self._number(r, d)
+
+    def _number(self, r: Expr, d: Expr) -> Expr:
+        """The place of an element among all: threads have rows of their own, as can be seen."""
+        inner = constant(self.factors.sizes[1])
+        assert inner is not None, "the size of the memory is known"
+        length = Const(_row_length(self.factors, self.tile, min(inner, self.tile.depth)))
+        if not self.factors.term_by_term:
+            return plus(times(plus(self.i, r), length), d)
+        return plus(plus(times(self.i, length), times(d, Const(self.tile.rows))), r)
 
 
 @record
@@ -281,6 +316,22 @@ def left_factor(code: Builder, factors: Factors, tile: Tile, depth: int) -> Left
         return WindowSpans.of(code, factors, tile, factors.span)
     way = RowsSideBySide if tile.by_element else PackedRows
     return way.of(code, factors, tile, depth)
+
+
+def kept_rows(code: Builder, factors: Factors, tile: Tile, left: Buffer, at: Place) -> KeptRows:
+    """The rows of a tile that are kept: at a row, for terms and columns from some number on."""
+    i, k, j = at
+    block = tidy(FloorDiv(k, Const(tile.depth)))
+    return KeptRows(code, factors, tile, left, i, block, Eq(j, ZERO))
+
+
+def _row_length(factors: Factors, tile: Tile, depth: int) -> int:
+    """How far packed rows are apart, or how much room one takes.
+
+    They are a bit longer than they need to be: apart by a power of two, they would compete for the
+    same lines of the cache.
+    """
+    return depth if factors.term_by_term else depth + tile.lanes
 
 
 def _copy_from(copy: Callable[[Expr, Expr], None], first: Expr, lane: Expr) -> None:
