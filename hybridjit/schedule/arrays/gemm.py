@@ -55,7 +55,7 @@ from hybridjit.ir.expr import (
     Neg,
     const,
 )
-from hybridjit.ir.stmt import UNROLL, If, Store, seq
+from hybridjit.ir.stmt import UNROLL, Annotations, If, Store, seq
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.left_factor import (
@@ -71,6 +71,11 @@ from hybridjit.schedule.arrays.multiply_add import multiply_add
 from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, TileMemory
 
 Indices = tuple[Expr, ...]
+
+# A panel comes from the second cache, line by line: each is asked for so many terms before it is
+# multiplied (1024 x 1024 in float32: 125 GFLOP/s instead of 117).
+TERMS_AHEAD = 4
+LINE = 64  # bytes
 
 
 @record
@@ -167,9 +172,11 @@ class TiledProduct:
         depth: Expr,
         body: Callable[[Place, Expr], None],
         begin: Callable[[Place], None] | None = None,
+        marks: Annotations = (),
     ) -> None:
         """Emit what is done with each of the terms: its place, and its number; and how those of a
-        row of a window `begin`, which are written out one by one then.
+        row of a window `begin`, which are written out one by one then. The innermost loop has
+        `marks`.
         """
         windows = self.factors.windows
 
@@ -187,7 +194,7 @@ class TiledProduct:
                 begin(around)
                 self.code.unrolled(names[-1], windows[-1], lambda at: one([*around, at]))
                 return
-            self.code.each(names[-1], sizes[-1], lambda at: one([*around, at]))
+            self.code.each(names[-1], sizes[-1], lambda at: one([*around, at]), marks=marks)
 
         # LLVM would write all of a window out, with more in flight than there are registers.
         self.code.nest(names[:-1], sizes[:-1], innermost, ((UNROLL, False),))
@@ -264,8 +271,14 @@ class TiledProduct:
 
         self._begin(place)
         has_spans = self.factors.span is not None
-        self._each_term(depth, add_term, self.left.load_window if has_spans else None)
+        begin = self.left.load_window if has_spans else None
+        self._each_term(depth, add_term, begin, self._ask_ahead())
         self._each_sum(write)
+
+    def _ask_ahead(self) -> Annotations:
+        """That the panel is asked for some terms ahead, where a vector is a line of the cache."""
+        lanes = self.tile.lanes * self.tile.dtype.component.bits // 8
+        return ((f"prefetch_{self.memory.right.name}", TERMS_AHEAD),) if lanes >= LINE else ()
 
     def _begin(self, place: _TilePlace) -> None:
         """Set the sums to what the terms before left of them, or to zeros."""
