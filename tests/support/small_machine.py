@@ -17,7 +17,7 @@ from hybridjit.codegen.emit import emitter, memory, parallel
 from hybridjit.ir.stmt import For
 from hybridjit.lowering import lane_cost, plan_storage, vectorize_inner
 from hybridjit.optimize import pack_products, products, reduce_rows, transpose_tiles
-from hybridjit.schedule.arrays import choose_tile, matrix_product
+from hybridjit.schedule.arrays import choose_tile, gemm, matrix_product
 from hybridjit.stdlib.running import schedules
 from hybridjit.target import Caches, Target
 
@@ -31,6 +31,7 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (products, {"MIN_BLOCKED_TERMS": 32, "MIN_BLOCKED_AT_RUN_TIME": 32, "MIN_JAMMED_TERMS": 8}),
     (pack_products, {"_MIN_TERMS": 64}),
     (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
+    (gemm, {"TERMS_OF_FILTERS": 10}),
     (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),
     (transpose_tiles, {"_SHORTEST": 2}),

@@ -35,6 +35,7 @@ not at all, and one panel after the other is:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -76,6 +77,9 @@ Indices = tuple[Expr, ...]
 # multiplied (1024 x 1024 in float32: 125 GFLOP/s instead of 117).
 TERMS_AHEAD = 4
 LINE = 64  # bytes
+# Of a filter, so many terms are packed before those of the next one (512 filters of 512 x 3 x 3: a
+# convolution of 7 x 7 takes 3.5 ms, 6.2 with 288; 5.9 if columns are gathered).
+TERMS_OF_FILTERS = 96
 
 
 @record
@@ -157,7 +161,7 @@ class TiledProduct:
             code.each("i", rows, lambda i: rows_from(around, i), step=self.tile.rows)
 
         if self.factors.windows:  # whose terms lie next to each other, not columns
-            code.each("p", panels, lambda p: self._each_term(depth, partial(pack, p)))
+            code.each("p", panels, lambda p: self._pack_filters(column_of(p), p, k, depth))
         else:
             self._each_term(depth, lambda at, d: code.each("p", panels, lambda p: pack(p, at, d)))
         names = [f"i{number}" for number in range(len(self.factors.around))]
@@ -211,29 +215,62 @@ class TiledProduct:
 
     def _pack_right(self, term: Place, first: Expr, place: tuple[Expr, Expr]) -> None:
         """Copy one row of a panel; there are zeros where there are no columns."""
-        code, zero = self.code, const(0, self.tile.dtype.component)
-        columns = self.tile.columns
+        code, columns = self.code, self.tile.columns
 
         def copy(lane: Expr) -> None:
-            value = self.factors.right(term, plus(first, lane))
-            parts = [value] if self.tile.parts == 1 else parts_of(code.let(value, "y"))
-            for part, number in enumerate(parts):
-                code.emit(Store(self.memory.right, (*place, Const(part), lane), number))
+            self._put_right(self.factors.right(term, plus(first, lane)), place, lane)
 
         def copy_or_clear(lane: Expr) -> None:
-            with code.collect() as there:
-                copy(lane)
-            with code.collect() as beyond:
-                for part in map(Const, range(self.tile.parts)):
-                    code.emit(Store(self.memory.right, (*place, part, lane), zero))
             is_there = Lt(plus(first, lane), self.factors.sizes[2])
-            code.emit(If(is_there, seq(*there), seq(*beyond)))
+            code.either(is_there, lambda: copy(lane), lambda: self._put_right(None, place, lane))
 
         self._by_columns(
             first,
             lambda: code.lanes("l", columns, copy),
             lambda: code.lanes("l", columns, copy_or_clear),
         )
+
+    def _put_right(self, value: Expr | None, place: tuple[Expr, Expr], lane: Expr) -> None:
+        """Store an element, or its parts, in a panel; zeros if there is none."""
+        parts = [const(0, self.tile.dtype.component)] * self.tile.parts
+        if value is not None:
+            parts = [value] if self.tile.parts == 1 else parts_of(self.code.let(value, "y"))
+        for part, number in enumerate(parts):
+            self.code.emit(Store(self.memory.right, (*place, Const(part), lane), number))
+
+    def _pack_filters(self, first: Expr, p: Expr, k: Expr, depth: Expr) -> None:
+        """Copy a panel of filters: some terms of each column after the other, which are as many
+        places of memory as the first cache has room for, however far apart columns are.
+        """
+        code, columns = self.code, self.tile.columns
+        size = math.prod(self.factors.windows)
+        step = 1 << max(1, TERMS_OF_FILTERS // size).bit_length() - 1
+
+        def some(start: Expr) -> None:
+            count = self._part(depth, start, step, "count")
+
+            def copy(lane: Expr) -> None:
+                def one(at: Place, d: Expr) -> None:
+                    term = term_at(k, [plus(start, at[0]), *at[1:]])
+                    place = p, plus(times(start, Const(size)), d)
+                    self._put_right(self.factors.right(term, plus(first, lane)), place, lane)
+
+                self._each_term(count, one)
+
+            def clear(lane: Expr) -> None:
+                def one(_: Place, d: Expr) -> None:
+                    self._put_right(None, (p, plus(times(start, Const(size)), d)), lane)
+
+                self._each_term(count, one)
+
+            def copy_or_clear(lane: Expr) -> None:
+                is_there = Lt(plus(first, lane), self.factors.sizes[2])
+                code.either(is_there, lambda: copy(lane), lambda: clear(lane))
+
+            whole, part = (partial(code.each, "l", columns, it) for it in (copy, copy_or_clear))
+            self._by_columns(first, whole, part)
+
+        code.each("f", depth, some, step=step)
 
     def _by_columns(self, first: Expr, whole: Callable[[], None], part: Callable[[], None]) -> None:
         """Emit what is done with a tile that begins at a column: if all are there, and if not."""
