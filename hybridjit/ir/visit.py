@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from operator import is_not
 from typing import Any, ClassVar, TypeVar
 
 from hybridjit.ir import expr as _expr
@@ -104,8 +105,8 @@ def map_children(node: N, function: Callable[[Any], Any]) -> N:
         if old is None:
             continue
         if is_tuple:
-            new = tuple(function(item) if isinstance(item, Node) else item for item in old)
-            if any(a is not b for a, b in zip(old, new, strict=True)):
+            new = tuple([function(item) if isinstance(item, Node) else item for item in old])
+            if any(map(is_not, old, new)):
                 changes[name] = new
         elif (new := function(old)) is not old:
             changes[name] = new
