@@ -43,8 +43,8 @@ from hybridjit.schedule.arrays.matrix_product import (
     Product,
     find_mirror,
     interchange,
+    is_mirrored,
     make_gemm,
-    strip_of,
 )
 from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.schedule.arrays.vector_product import add_to_all, sum_in_register
@@ -149,8 +149,7 @@ class _Chooser:
         assert is_large is not False, "a product stays as large as it is"
         tile = choose_tile(product.result.dtype, self.target)
         mirror = find_mirror(product)
-        known = constant(product.sizes[0])
-        if known is not None and known <= strip_of(tile):
+        if not is_mirrored(product.sizes[0], tile):
             mirror = None  # too small to gain by it
         if mirror is None:
             tile = suit_product(product, self.target)

@@ -291,7 +291,16 @@ def by_its_adjoint(a: Array) -> Array:
 def test_half_of_a_symmetric_product_is_computed() -> None:
     a = random("float64", 135, 3)
     check(by_its_transpose, a)
-    assert "for strip" in str(optimized(by_its_transpose, a))
+    assert "in range(max(i //" in str(optimized(by_its_transpose, a))
+
+
+def test_tiles_on_the_diagonal_are_whole() -> None:
+    """Also where several blocks of columns, or of terms, are packed one after the other."""
+    check(by_its_transpose, random("float64", 97, 3))
+    with small_machine():
+        for rows in (32, 65, 71):
+            check(by_its_transpose, random("float64", rows, 3))
+            check(by_its_transpose, random("float32", 13, rows).T)
 
 
 @pytest.mark.parametrize("kernel", [by_its_transpose, by_its_adjoint])

@@ -118,6 +118,17 @@ def product(a: Array, b: Array) -> Array:
     return a @ b
 
 
+def by_its_transpose(a: Array) -> Array:
+    return a @ a.T
+
+
+def behind_the_diagonal(self: Any, i: Expr, j: Expr) -> Expr:
+    return _first_panel(self, i, j) + 1
+
+
+_first_panel = vars(TiledProduct)["_first_panel"]
+
+
 def terms_outside(s: Schedule) -> None:
     i, j, k = s.loops("product")
     s.reorder(k, i, j)
@@ -514,6 +525,11 @@ BUGS = (
         "rows that are kept for other columns are those of the last terms",
         [replaced(gemm, "kept_rows", of_one_block)],
         on_a_small_machine(agrees(product, (17, 40), (40, 70)), by_element=False),
+    ),
+    Bug(
+        "tiles on the diagonal are left out",
+        [replaced(TiledProduct, "_first_panel", behind_the_diagonal)],
+        agrees(by_its_transpose, (140, 3)),
     ),
     Bug(
         "every size is a multiple of a tile",

@@ -32,7 +32,7 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (pack_products, {"_MIN_TERMS": 64}),
     (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
     (gemm, {"TERMS_OF_FILTERS": 10}),
-    (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
+    (matrix_product, {"MIRRORED_TILES": 0, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),
     (transpose_tiles, {"_SHORTEST": 2}),
     (schedules, {"PARALLEL_WORK": 1 << 9, "TILED_WORK": 32, "REDUCED_WORK": 16}),

@@ -52,6 +52,7 @@ from hybridjit.ir.expr import (
     Gt,
     Load,
     Lt,
+    Max,
     Min,
     Neg,
     const,
@@ -102,6 +103,8 @@ class TiledProduct:
     own: RowMemory | None = None
     packed: LeftFactor | None = None
     kept: Buffer | None = None
+    # Of a symmetric product, only tiles that reach the diagonal, or what is right of it.
+    is_half: bool = False
 
     @property
     def rows(self) -> RowMemory:
@@ -119,7 +122,9 @@ class TiledProduct:
         """Store all elements of the product."""
         _, inner, columns = self.factors.sizes
         width = self.tile.panels * self.tile.columns
-        here = replace(self, kept=KeptRows.memory(self.code, self.factors, self.tile))
+        here = self
+        if not self.is_half:  # whose rows are not all there in the first block of columns
+            here = replace(self, kept=KeptRows.memory(self.code, self.factors, self.tile))
 
         def columns_from(j: Expr) -> None:
             self.code.each("k", inner, lambda k: here._block(j, k), step=self.tile.depth)
@@ -152,10 +157,13 @@ class TiledProduct:
             def tile(p: Expr) -> None:
                 here._tile(_TilePlace(at, p, column_of(p)), depth)
 
-            code.each("p", panels, tile)
+            code.each("p", panels, tile, start=self._first_panel(i, j))
 
         def pack(p: Expr, at: Place, d: Expr) -> None:
             self._pack_right(term_at(k, at), column_of(p), (p, d))
+
+        if self.is_half:
+            rows = code.let(tidy(Min(rows, plus(j, packed))), "end")
 
         def rows_around(around: list[Expr]) -> None:
             code.each("i", rows, lambda i: rows_from(around, i), step=self.tile.rows)
@@ -166,6 +174,12 @@ class TiledProduct:
             self._each_term(depth, lambda at, d: code.each("p", panels, lambda p: pack(p, at, d)))
         names = [f"i{number}" for number in range(len(self.factors.around))]
         code.nest(names, self.factors.around, rows_around)
+
+    def _first_panel(self, i: Expr, j: Expr) -> Expr:
+        """The first panel, of those from column `j` on, that is wanted for the rows from `i` on."""
+        if not self.is_half:
+            return ZERO
+        return tidy(Max(FloorDiv(minus(i, j), Const(self.tile.columns)), ZERO))
 
     def _tile(self, place: _TilePlace, depth: Expr) -> None:
         self._sum(place, depth)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hybridjit.arith.linear import linear_form
-from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
-from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mod, Var
+from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
+from hybridjit.ir.expr import Buffer, Call, Expr, FloorDiv, Load, Mod, Var
 from hybridjit.ir.stmt import ARRAY, Allocate, For, If, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.record import record
@@ -27,9 +27,8 @@ from hybridjit.schedule.arrays.tile import Factors, Place, Span, Tile, TileMemor
 
 Mirror = Callable[[Expr], Expr]
 
-# High enough that packing the columns again for each strip costs little, low enough that little
-# of a strip is on the other side of the diagonal.
-STRIP_TILES = 11
+# Of fewer rows, so many tiles, hardly less than all is right of the diagonal, in whole tiles.
+MIRRORED_TILES = 11
 # Rows of the innermost of several loops that are enough for tiles of their own.
 MIN_APART_ROWS = 7
 MAX_PANELS_IN_PLACE = 2  # of columns, for which rows are read where they are
@@ -311,45 +310,40 @@ def _lies_along_rows(product: Product) -> bool:
     )
 
 
-def strip_of(tile: Tile) -> int:
-    """How many rows of a symmetric product are computed at once: so many tiles."""
-    return STRIP_TILES * tile.rows
+def is_mirrored(size: Expr, tile: Tile) -> bool:
+    """Whether so many rows of a symmetric product are enough to compute but half of it."""
+    known = constant(size)
+    return known is None or known > MIRRORED_TILES * tile.rows
 
 
 def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> None:
-    """Multiply strips of rows by the columns from the diagonal on, then mirror the elements.
+    """Multiply rows by the columns from the diagonal on, in whole tiles, then mirror the elements.
 
-    About one half is computed, in strips that are some tiles high.
+    for j in range(0, n, width):
+        for i in range(0, min(n, j + width), rows):
+            the tiles from the one of c[i, i] on, if it is there
     """
     result, span = product.result, product.store.span
     (row,), (column,) = product.rows, product.columns
     size, inner, _ = product.sizes
-    strip = strip_of(tile)
-    memory = TileMemory.of(code, tile, (Const(strip), inner, size))
 
-    def rows_from(first: Expr) -> None:
-        height = code.let(tidy(Min(minus(size, first), Const(strip))), "height")
+    def element(i: Place, j: Expr) -> Load:
+        return Load(result, product.place({row: i[0], column: j}), span=span)
 
-        def element(i: Place, j: Expr) -> Load:
-            place = product.place({row: plus(first, i[0]), column: plus(first, j)})
-            return Load(result, place, span=span)
+    def left(i: Place, k: Place) -> Expr:
+        return product.factor(code, product.left, {row: i[0], product.terms: k[0]})
 
-        def left(i: Place, k: Place) -> Expr:
-            return product.factor(code, product.left, {row: plus(first, i[0]), product.terms: k[0]})
+    def right(k: Place, j: Expr) -> Expr:
+        return product.factor(code, product.right, {column: j, product.terms: k[0]})
 
-        def right(k: Place, j: Expr) -> Expr:
-            places = {column: plus(first, j), product.terms: k[0]}
-            return product.factor(code, product.right, places)
-
-        factors = Factors(left, right, (height, inner, minus(size, first)), element)
-        TiledProduct(code, factors, tile, memory).emit()
+    factors = Factors(left, right, (size, inner, size), element)
+    memory = TileMemory.of(code, tile, factors.sizes)
+    TiledProduct(code, factors, tile, memory, is_half=True).emit()
 
     def copy(i: Expr, j: Expr) -> None:
-        element = Load(result, product.place({row: j, column: i}), span=span)
         place = product.place({row: i, column: j})
-        code.emit(Store(result, place, mirror(element), span=span))
+        code.emit(Store(result, place, mirror(element([j], i)), span=span))
 
-    code.each("strip", size, rows_from, step=strip)
     code.each(row.name, size, lambda i: code.each(column.name, i, lambda j: copy(i, j)))
 
 
