@@ -42,6 +42,16 @@ class Target:
         return 512 if "+avx512f" in enabled else 256 if "+avx2" in enabled else 128
 
     @property
+    def has_quick_gathers(self) -> bool:
+        """Whether elements from all over an array are loaded at once, faster than one by one.
+
+        That is so from the processors on that brought arithmetic on half floats. Intel's before
+        them wait in each gather, against sampling of data, for about as long as a dozen loads take;
+        AMD's take gathers apart.
+        """
+        return self.has("avx512fp16")
+
+    @property
     def vector_registers(self) -> int:
         """How many vectors it holds at once."""
         return 16 if self.triple.startswith("x86_64") and not self.has("avx512f") else 32

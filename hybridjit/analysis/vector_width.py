@@ -75,7 +75,7 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
         factor = _count_side_by_side(nodes, is_long=target.vector_bits >= _LONG_BITS)
     wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor
     is_masked = has_masks(loop.body, target) and not (
-        _updates(nodes) or _has_short_rest(loop, lanes) or picks(loop, nodes)
+        _updates(nodes) or _has_short_rest(loop, lanes) or would_gather(loop, nodes, target)
     )
     return Width(lanes, wide, is_masked)
 
@@ -119,14 +119,35 @@ def _has_short_rest(loop: For, lanes: int) -> bool:
     return is_short and _is_simple(list(walk(loop.body)))
 
 
-def picks(loop: For, nodes: Sequence[Node]) -> bool:
-    """True if elements, a few apart, are picked from rows: under a mask they would be gathered.
+def would_gather(loop: For, nodes: Sequence[Node], target: Target) -> bool:
+    """True if a mask would have elements gathered that are loaded otherwise without.
 
-    An average of windows of 3 x 3, every second one, took 1.4 times as long.
+    Those a few apart are picked from rows: an average of windows of 3 x 3, every second one, took
+    1.4 times as long. Others are loaded one by one, which is quicker in smaller vectors, too, but
+    for what calls functions for each.
     """
+    if _picks(loop, nodes):
+        return True
+    loads = [node for node in nodes if isinstance(node, Load) and node.indices]
+    is_cheap = not any(isinstance(node, If) or is_function(node) for node in nodes)
+    return not target.has_quick_gathers and is_cheap and any(_is_apart(a, loop.var) for a in loads)
+
+
+def _picks(loop: For, nodes: Sequence[Node]) -> bool:
     rows = (node.indices[-1] for node in nodes if isinstance(node, Load) and node.indices)
     steps = (form.terms.get(loop.var, 0) for row in rows if (form := linear_form(row)))
     return loop_extent(loop) is not None and any(step > 1 for step in steps)
+
+
+def _is_apart(load: Load, lane: Var) -> bool:
+    """True if neighbouring lanes do not read the same element, nor elements side by side."""
+    forms = [linear_form(index) for index in load.indices]
+    steps = [None if form is None else form.terms.get(lane, 0) for form in forms]
+    unknown = (index for index, step in zip(load.indices, steps, strict=True) if step is None)
+    if any(lane in walk(index) for index in unknown):
+        return True
+    *outer, last = (step or 0 for step in steps)
+    return any(outer) or abs(last) > 1
 
 
 def _is_simple(nodes: Sequence[Node]) -> bool:

@@ -23,6 +23,11 @@ def vector_bits(module: Module) -> int:
     return 256 if "avx2" in features else 128
 
 
+def has_quick_gathers(module: Module) -> bool:
+    """Whether the processor gathers faster than it loads one by one: see `Target`."""
+    return has_feature(module, "avx512fp16")
+
+
 def has_rounding(module: Module) -> bool:
     """Whether the processor rounds floats to integers by an instruction; True if not known."""
     features = getattr(module, "features", None)

@@ -23,9 +23,9 @@ MIN_EXTENT = 4
 MAX_CLOSE_STEP = 4
 # Long vectors have an instruction that picks from any places of two of them: elements that lie
 # further apart than that are loaded with what is between them there, too.
-_MAX_LONG_STEP = 8
-# Shorter vectors gather elements no faster than they are loaded one by one, if at all.
-GATHER_BITS = 512
+_MAX_LONG_STEP, _LONG_BITS = 8, 512
+# Shorter vectors do not store elements that lie apart.
+SCATTER_BITS = 512
 # Operations on elements that are to be stored apart from each other: taking vectors apart takes
 # longer than so few of them save.
 MAX_SCATTERED_WORK = 4
@@ -50,7 +50,7 @@ def pays(loop: For, target: Target) -> bool:
         return all(_is_along(node, loop) for node in nodes)
     if inside:
         return all(_is_along(node, loop) or _is_close(node, loop) for node in nodes)
-    return not _scatters(loop, nodes) and (has_gathers(target) or not _gathers(loop, nodes))
+    return not _scatters(loop, nodes) and (target.has_quick_gathers or not _gathers(loop, nodes))
 
 
 def reduction_pays(loop: For) -> bool:
@@ -158,12 +158,7 @@ def find_step(index: Expr, var: Var) -> int | None:
 
 def max_picked_step(vector_bits: int) -> int:
     """How far apart elements may lie that are picked from whole rows."""
-    return _MAX_LONG_STEP if vector_bits >= GATHER_BITS else MAX_CLOSE_STEP
-
-
-def has_gathers(target: Target) -> bool:
-    """Whether `target` loads elements from all over an array at once."""
-    return target.vector_bits > 128
+    return _MAX_LONG_STEP if vector_bits >= _LONG_BITS else MAX_CLOSE_STEP
 
 
 def packs(dtype: DType, target: Target) -> bool:

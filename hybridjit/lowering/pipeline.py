@@ -88,7 +88,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(unwrap_indices, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
     Pass(hand_out_blocks, gives=Stage.LOOPS, makes_lanes=True),
-    Pass(sum_in_lanes, gives=Stage.LOOPS, makes_lanes=True),
+    Pass(sum_in_lanes, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(keep_in_registers, gives=Stage.LOOPS, makes_lanes=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),

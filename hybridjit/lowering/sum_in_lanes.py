@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.limits import loop_extent
-from hybridjit.analysis.vector_width import Width, picks
+from hybridjit.analysis.vector_width import Width, would_gather
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import with_lanes
 from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, LoopKind, Stmt, seq
@@ -31,18 +31,23 @@ from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_to_tile
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
+from hybridjit.target import Target
 
 
-def sum_in_lanes(func: PrimFunc) -> PrimFunc:
+def sum_in_lanes(func: PrimFunc, target: Target) -> PrimFunc:
     """`func` with lanes and rows for sums, as its loops say."""
     loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
     if not any(loop.hint(SUMS_IN_LANES) for loop in loops):
         return func
-    body = _SumInLanes(func).rewrite(func.body)
+    body = _SumInLanes(func, target).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
 class _SumInLanes(TileSums):
+    def __init__(self, func: PrimFunc, target: Target) -> None:
+        TileSums.__init__(self, func)
+        self.target = target
+
     def is_candidate(self, nest: Nest, sunk: Nest) -> bool:
         if not any((loop.hint(SUMS_IN_LANES) or 1) > 1 for loop in sunk.loops[-2:]):
             return False
@@ -58,14 +63,16 @@ class _SumInLanes(TileSums):
         """The loops, cut into tiles and a rest."""
         loop = tile.lane_loop
         if tile.row is None or tile.rows == 1:
-            made = _cut_lanes(loop, tile.lanes)
+            made = _cut_lanes(loop, tile.lanes, self.target)
         elif tile.goes_along_rows:
             row = dataclasses.replace(tile.row, body=dataclasses.replace(loop, body=tile.body))
-            made = _CutLanes(tile.lanes).rewrite(make_unroll_and_jam(row, tile.rows))
+            cutting = _CutLanes(tile.lanes, self.target)
+            made = cutting.rewrite(make_unroll_and_jam(row, tile.rows))
         else:
             row = dataclasses.replace(tile.row, body=tile.body)
             jammed = make_unroll_and_jam(row, tile.rows)
-            made = _cut_lanes(dataclasses.replace(loop, body=jammed), tile.lanes)
+            jammed_loop = dataclasses.replace(loop, body=jammed)
+            made = _cut_lanes(jammed_loop, tile.lanes, self.target)
         return Nest(tile.outside, loop).over(made)
 
     def take_apart(self, loop: For, stmts: Sequence[Stmt]) -> list[For]:
@@ -78,17 +85,18 @@ class _SumInLanes(TileSums):
 class _CutLanes(StmtMutator):
     """Cuts every vector loop, also those of rows that are left."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, target: Target) -> None:
         self.lanes = lanes
+        self.target = target
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind is LoopKind.VECTORIZED:
-            return _cut_lanes(node, self.lanes)
+            return _cut_lanes(node, self.lanes, self.target)
         return self.generic(node)
 
 
-def _cut_lanes(loop: For, lanes: int) -> Stmt:
-    is_masked = not picks(loop, list(walk(loop.body)))
+def _cut_lanes(loop: For, lanes: int, target: Target) -> Stmt:
+    is_masked = not would_gather(loop, list(walk(loop.body)), target)
     width = Width(lanes, lanes, is_masked, whole=1)
     parts = cut(with_lanes(loop, min(lanes, loop_extent(loop) or lanes)), width)
     return seq(*parts.names, *parts.loops)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, hybrid
+from hybridjit.codegen.emit import vector_memory
 from hybridjit.hybrid import allocate, exp, float32, int8, parallel, sin, unroll
 from hybridjit.scalars.builtins import vectorize
 from tests.corpus.case import Array
@@ -152,6 +153,35 @@ def test_gather(dtype: Any) -> None:
 def test_columns() -> None:
     check(transposed, array(37 * 5, np.float32).reshape(37, 5), np.zeros((5, 37), np.float32))
     check(transposed, array(37 * 5, np.float32).reshape(5, 37).T, np.zeros((5, 37), np.float32))
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_elements_are_gathered_where_that_is_quick(
+    is_quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both give the same values, and one of them is an instruction."""
+    monkeypatch.setattr(vector_memory, "has_quick_gathers", lambda module: is_quick)
+    for dtype in (np.float32, np.float64, np.complex128, np.bool_):
+        p = np.random.default_rng(0).permutation(41)
+        check(gathered, array(41, dtype), p, array(41, dtype, seed=1))
+        rows = array(37 * 40, dtype).reshape(37, 40)
+        check(transposed, rows, np.zeros((40, 37), dtype))
+        check(transposed, rows[::-1], np.zeros((40, 37), dtype))
+    args = array(64, np.float64), np.arange(64), array(64, np.float64)
+    assert ("masked.gather" in fresh(gathered).inspect("llvm", *args)) is is_quick
+
+
+@hybrid.script
+def guarded_columns(a: Array, b: Array) -> None:
+    for i in range(a.shape[1]):
+        for j in vectorize(a.shape[0]):
+            if b[i, j] > 3:
+                b[i, j] = a[j, i]
+
+
+def test_columns_under_a_mask() -> None:
+    rows = array(37 * 40, np.float32).reshape(37, 40)
+    check(guarded_columns, rows, array(37 * 40, np.float32, seed=1).reshape(40, 37))
 
 
 @pytest.mark.parametrize("by", [0, 3, -3, 40, -40, 1 << 62, -(1 << 63), (1 << 63) - 1])

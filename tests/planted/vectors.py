@@ -17,7 +17,7 @@ from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.arith.simplify import simplify
 from hybridjit.codegen.emit import emitter, expression_facts, expressions, statements, vector_memory
 from hybridjit.codegen.emit.vector_memory import Access
-from hybridjit.codegen.emit.vector_values import Ramp
+from hybridjit.codegen.emit.vector_values import Ramp, splat
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.expr import Const
 from hybridjit.lowering import cut_loops, private_lanes
@@ -93,6 +93,15 @@ _dot = vars(vector_memory)["dot"]
 def doubled_scale(b: Any, vectors: Any, strides: Any, *, exact: bool = True) -> Any:
     two = llvm_ir.Constant(strides[0].type, 2)
     return _dot(b, vectors, [b.mul(stride, two) for stride in strides], exact=exact)
+
+
+def from_one_place(self: Any, places: Any, part: int) -> Any:
+    first = self.b.extract_element(places.offsets, llvm_ir.Constant(I64, 0))
+    offsets = splat(self.b, first, self.lanes)
+    return _load_at(self, dataclasses.replace(places, offsets=offsets), part)
+
+
+_load_at = vars(Access)["_load_at"]
 
 
 def assigns_all(self: Any, register: Any, value: Any) -> None:
@@ -193,6 +202,11 @@ BUGS = (
     Bug(
         "gathers have the wrong scale",
         [replaced(vector_memory, "dot", doubled_scale)],
+        guarded(vectors.gathered, array(41, np.float32), np.arange(20), np.zeros(20, np.float32)),
+    ),
+    Bug(
+        "elements that lie anywhere are all the first one",
+        [replaced(Access, "_load_at", from_one_place)],
         guarded(vectors.gathered, array(41, np.float32), np.arange(20), np.zeros(20, np.float32)),
     ),
     Bug(

@@ -34,10 +34,19 @@ from hybridjit.codegen.llvm_types import (
     mangled,
     memory_type,
 )
-from hybridjit.codegen.module_features import vector_bits
+from hybridjit.codegen.module_features import has_quick_gathers, vector_bits
 from hybridjit.ir.dtype import BOOL
-from hybridjit.lowering.lane_cost import GATHER_BITS, max_picked_step
+from hybridjit.lowering.lane_cost import SCATTER_BITS, max_picked_step
 from hybridjit.record import record
+
+
+@record
+class Places:
+    """One address for each lane: a common start, and offsets in values of a kind."""
+
+    start: Value
+    offsets: Value
+    kind: LLVMType
 
 
 @record
@@ -88,10 +97,10 @@ class Access:
         elif stride == -size:
             mask = None if self.mask is None else reverse(self.b, self.mask)
             self._store_row(reverse(self.b, value), self._address(self.lanes - 1), mask)
-        elif stride is not None and self._is_one_by_one:
+        elif stride is not None and not self._scatters:
             self._store_each(value)
         else:
-            self._scatter(value, self._pointers())
+            self._scatter(value, self._pointers(self._places()))
 
     def ask_ahead(self, distance: int) -> None:
         """Prefetch what lies so many bytes further on, if the elements are next to each other."""
@@ -115,9 +124,9 @@ class Access:
             return [reverse(b, self._load_row(self._address(self.lanes - 1), self.lanes, mask))]
         if stride is not None and self.mask is None and stride in self._close_strides:
             return [self._load_close(stride // size)]
-        if stride is not None and self._is_one_by_one:
+        if stride is not None and not self._gathers:
             return [self._load_each()]
-        return [self._gather(self._pointers())]
+        return self._gather_parts()
 
     @property
     def _close_strides(self) -> list[int]:
@@ -146,7 +155,7 @@ class Access:
         return taken
 
     def _load_each(self) -> Value:
-        """The elements, one by one: for processors that gather nothing."""
+        """The elements, one by one: for processors that gather no faster."""
         loaded = zeros(ir.VectorType(memory_type(self.array.dtype), self.lanes))
         for lane in range(self.lanes):
             kind = memory_type(self.array.dtype)
@@ -161,22 +170,50 @@ class Access:
             self.b.store(element, self._address(lane), align=self.array.align)
 
     @property
-    def _is_one_by_one(self) -> bool:
-        return self.mask is None and vector_bits(self.b.module) < GATHER_BITS
+    def _gathers(self) -> bool:
+        """Whether an instruction loads elements that lie apart: under a mask it has to."""
+        return self.mask is not None or has_quick_gathers(self.b.module)
+
+    @property
+    def _scatters(self) -> bool:
+        return self.mask is not None or vector_bits(self.b.module) >= SCATTER_BITS
 
     def _load_complex(self, stride: int | None) -> list[Value]:
         """Real and imaginary parts take turns in memory."""
         if stride == self._size:
             both = self._load_row(self._address(0), 2 * self.lanes, self._mask_of_pairs())
             return [shuffle(self.b, both, range(part, 2 * self.lanes, 2)) for part in range(2)]
-        pointers = self._pointers()
-        return [self._gather(self._part(pointers, part)) for part in range(2)]
+        return self._gather_parts()
+
+    def _gather_parts(self) -> list[Value]:
+        """Elements from anywhere: real and imaginary parts, or just the elements."""
+        places = self._places()
+        if not self._gathers:
+            return [self._load_at(places, part) for part in range(self._components)]
+        pointers = self._pointers(places)
+        if self.array.dtype.is_complex:
+            return [self._gather(self._part(pointers, part)) for part in range(2)]
+        return [self._gather(pointers)]
+
+    def _load_at(self, places: Places, part: int) -> Value:
+        """One component of the elements at `places`, one by one."""
+        b, kind = self.b, memory_type(self.array.dtype)
+        loaded = zeros(ir.VectorType(kind, self.lanes))
+        for lane in range(self.lanes):
+            number = ir.Constant(I32, lane)
+            offset = b.extract_element(places.offsets, number)
+            address = b.gep(places.start, [offset], source_etype=places.kind)
+            if part:
+                address = b.gep(address, [ir.Constant(I64, part)], source_etype=kind)
+            element = b.load(address, align=self.array.align, typ=kind)
+            loaded = b.insert_element(loaded, element, number)
+        return loaded
 
     def _store_complex(self, value: Value, stride: int | None) -> None:
         if stride == self._size:
             self._store_row(self._pairs(value), self._address(0), self._mask_of_pairs())
             return
-        pointers = self._pointers()
+        pointers = self._pointers(self._places())
         for part in range(2):
             self._scatter(value[part], self._part(pointers, part))
 
@@ -247,8 +284,7 @@ class Access:
             last = self.b.sub(last, ir.Constant(I64, before))
         return self.array.element(self.b, [*outer, last], inside=self.mask is None)
 
-    def _pointers(self) -> Value:
-        """One address for each lane: a common start, and what varies."""
+    def _places(self) -> Places:
         zero = ir.Constant(I64, 0)
         varying = [axis for axis, index in enumerate(self.indices) if has_lanes(index)]
         common = [zero if axis in varying else i for axis, i in enumerate(self.indices)]
@@ -262,8 +298,10 @@ class Access:
         else:
             kind, strides = I8, [self.array.strides[axis] for axis in varying]
         wide = [splat(self.b, stride, self.lanes) for stride in strides]
-        offsets = self._whole(dot(self.b, vectors, wide, exact=False))
-        return self._vector_gep(start, offsets, kind)
+        return Places(start, self._whole(dot(self.b, vectors, wide, exact=False)), kind)
+
+    def _pointers(self, places: Places) -> Value:
+        return self._vector_gep(places.start, places.offsets, places.kind)
 
     def _whole(self, index: Index) -> Value:
         if isinstance(index, Ramp):
