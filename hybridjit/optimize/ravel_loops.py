@@ -6,11 +6,12 @@ What becomes of them is in schedule/arrays/ravel.py.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import is_
 
 from hybridjit.analysis.reduction import find_reduction
 from hybridjit.arith.ranges import constant
 from hybridjit.ir.expr import Buffer, Expr, Load, Var
-from hybridjit.ir.stmt import For, Let, Stmt, Store, flat_stmts
+from hybridjit.ir.stmt import For, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.reduce_rows import MIN_LANE_TERMS
@@ -45,14 +46,24 @@ class _RavelLoops(StmtMutator):
         self.reassociable = reassociable
         self.decisions = decisions
         self.joins_rows = joins_rows
+        self.before: Sequence[Stmt] = ()
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        stmts, made = flat_stmts(node), list[Stmt]()
+        for number, stmt in enumerate(stmts):
+            self.before = stmts[:number] if isinstance(stmt, For) else ()
+            made.append(self.rewrite(stmt))
+        return node if all(map(is_, made, stmts)) else seq(*made)
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.var not in self.loops:
+            self.before = ()
             return self.generic(node)
         return self._unraveled(node) or self._raveled(node) or self.generic(node)
 
     def _unraveled(self, loop: For) -> Stmt | None:
-        found = find_unraveled(loop)
+        before, self.before = self.before, ()
+        found = find_unraveled(loop, before)
         if found is None:
             return None
         if _is_short(found.columns) and self._folds(loop.body, [loop.var]) and self._joins():

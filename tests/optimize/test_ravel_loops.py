@@ -101,6 +101,43 @@ def test_nothing_is_divided_any_more(function: Any) -> None:
         assert not any(isinstance(node, Mod) for node in walk(found.body)), str(found)
 
 
+def as_many(x: Array, n: int) -> Array:
+    return x.reshape(n) * 2
+
+
+def planes_in_turn(x: Array, r: int, k: int, n: int) -> Array:
+    """As a transform in place goes from one round to the next."""
+    out = np.empty(n, x.dtype)
+    for i in range(k):
+        planes = x.reshape(r**i, r, r ** (k - i - 1))
+        factors = np.ones((r, r**i, r ** (k - i - 1))) + i
+        out[:] = planes.transpose(1, 0, 2).reshape(n) * factors.reshape(n)
+    return out
+
+
+def test_sizes_that_are_said_twice() -> None:
+    """A loop over a number of elements that was compared with the sizes of an array."""
+    kernel: Any = hybrid.script(as_many)
+    for shape in SHAPES[:3] + SHAPES[6:]:
+        x = np.arange(float(np.prod(shape))).reshape(shape)
+        for arg in _in_layouts(x):
+            assert_agree(fresh(kernel), [arg, x.size])
+            np.testing.assert_array_equal(kernel(arg, x.size), arg.reshape(-1) * 2)
+        for wrong in (x.size + 1, -x.size - 1):
+            with pytest.raises(ValueError, match=r"do not fit|negative"):
+                kernel(x, wrong)
+    kernel = hybrid.script(planes_in_turn)
+    for r, k in ((2, 3), (3, 3), (1, 2), (5, 1), (2, 6)):
+        x = np.arange(float(r**k))
+        assert_agree(fresh(kernel), [x, r, k, x.size])
+        np.testing.assert_array_equal(kernel(x, r, k, x.size), planes_in_turn(x, r, k, x.size))
+    args = np.arange(8.0), 2, 3, 8
+    for function, given in ((kernel, args), (hybrid.script(as_many), (np.ones((3, 4, 5)), 60))):
+        found = optimized(function, *given)
+        assert not any(isinstance(node, Mod) for node in walk(found.body)), str(found)
+    assert "unravel" in [step.name for step in kernel.auto_schedule(*args).trace.steps]
+
+
 def points(x: Array) -> Any:
     return x.sum(), (x * x).sum(), x.max(), x.mean()
 

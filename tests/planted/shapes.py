@@ -10,6 +10,7 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.analysis import places
 from hybridjit.arith.ranges import tidy
+from hybridjit.arith.sizes import product as size_of
 from hybridjit.frontend.arrays import axis_groups
 from hybridjit.ir.expr import Expr, FloorDiv, Mod, Var
 from hybridjit.schedule.arrays import ravel
@@ -49,6 +50,11 @@ def whole_or_not(total: Expr, divisor: Expr) -> Expr:
     return tidy(FloorDiv(total, divisor))
 
 
+def of_any_array(stop: Expr, before: Any, buffers: Any) -> list[Expr]:
+    """The elements of each array, whatever was compared before."""
+    return [size_of(buffer.shape) for buffer in buffers]
+
+
 def column_is_row(self: Any, node: Mod) -> Expr:
     """The number of a row for that of a column."""
     return self.row if isinstance(node.lhs, Var) else self.generic(node)
@@ -82,6 +88,11 @@ BUGS = (
     Bug(
         "the last row is whole wherever it ends",
         [replaced(ravel, "quotient", whole_or_not)],
+        lambda: _check(all_but_one),
+    ),
+    Bug(
+        "a loop over some elements of an array is one over all",
+        [replaced(ravel, "_sizes_known", of_any_array)],
         lambda: _check(all_but_one),
     ),
     Bug(

@@ -13,14 +13,15 @@ last one comes off first, and the loop over the others can be taken apart once m
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, times
+from hybridjit.arith.sizes import product as size_of
 from hybridjit.arith.sizes import quotient
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.ir.expr import Buffer, Expr, FloorDiv, Load, Mod, Var
-from hybridjit.ir.stmt import For, LoopKind, Stmt, Store
+from hybridjit.ir.expr import Buffer, Expr, FloorDiv, Load, Mod, Ne, Var
+from hybridjit.ir.stmt import For, If, LoopKind, Raise, Stmt, Store
 from hybridjit.ir.visit import Mutator, substitute, walk
 from hybridjit.record import record
 
@@ -42,17 +43,40 @@ class Unraveled:
         return replace(loop, var=row, stop=self.rows, body=inner)
 
 
-def find_unraveled(loop: For) -> Unraveled | None:
-    """The rows and columns that `loop` goes through; None if it is no such loop."""
+def find_unraveled(loop: For, before: Sequence[Stmt] = ()) -> Unraveled | None:
+    """The rows and columns that `loop` goes through; None if it is no such loop.
+
+    The list of statements `before` it may say that it runs over all elements of an array.
+    """
     divisors = _divisors(loop) if _is_plain(loop) else []
-    sizes = _sizes_in(loop.body) if divisors else ()
-    for columns in divisors:
-        rows = quotient(loop.stop, columns)
-        is_size = (constant(columns) or 0) > 1 or columns in sizes
-        divides = all(quotient(other, columns) is not None for other in divisors)
-        if rows is not None and is_size and divides:
-            return Unraveled(loop, rows, columns)
+    buffers = _buffers_in(loop.body) if divisors else set[Buffer]()
+    sizes = [size for buffer in buffers for size in buffer.shape]
+    for total in (loop.stop, *_sizes_known(loop.stop, before, buffers)):
+        for columns in divisors:
+            rows = quotient(total, columns)
+            is_size = (constant(columns) or 0) > 1 or columns in sizes
+            divides = all(quotient(other, columns) is not None for other in divisors)
+            if rows is not None and is_size and divides:
+                return Unraveled(loop, rows, columns)
     return None
+
+
+def _sizes_known(stop: Expr, before: Sequence[Stmt], buffers: Collection[Buffer]) -> Iterator[Expr]:
+    """What `stop` is equal to, or there was an error before: the elements of one of the arrays.
+
+    if n * m != stop:
+        raise ...
+
+    The product of the sizes of an array is exact; others may have wrapped.
+    """
+    for stmt in before:
+        match stmt:
+            case If(Ne(total, other), Raise(), None) if other == stop:
+                shapes = (size_of(buffer.shape) for buffer in buffers)
+                if any(quotient(total, elements) == ONE for elements in shapes):
+                    yield total
+            case _:
+                pass
 
 
 def _is_plain(loop: For) -> bool:
@@ -84,11 +108,9 @@ def _is_place(expr: Expr, var: Var) -> bool:
     return expr is var
 
 
-def _sizes_in(body: Stmt) -> Collection[Expr]:
-    """The sizes of arrays that `body` reads and writes, which are not negative."""
-    nodes = (node for node in walk(body) if isinstance(node, Load | Store))
-    buffers: set[Buffer] = {node.buffer for node in nodes}
-    return [size for buffer in buffers for size in buffer.shape]
+def _buffers_in(body: Stmt) -> set[Buffer]:
+    """The arrays that `body` reads and writes, whose sizes are not negative."""
+    return {node.buffer for node in walk(body) if isinstance(node, Load | Store)}
 
 
 class _Places(Mutator):

@@ -68,7 +68,8 @@ def unravel(func: PrimFunc, var: Var) -> PrimFunc:
     """Take a loop over all elements apart: see schedule/arrays/ravel.py."""
     plain = Plain.of(func)
     loop = _loop_of_array(func, plain, var, "unravel")
-    found = find_unraveled(loop)
+    stmts = plain.list_with(loop)
+    found = find_unraveled(loop, stmts[: stmts.index(loop)])
     if found is None:
         reason = "its variable is not divided by the size of a row, of which there are whole ones"
         raise _refuse(func, var, "unravel:", f"{reason}, or something in it can fail")
