@@ -73,6 +73,8 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
             factor = min(factor, _INTEGER_SUMS)
     else:
         factor = _count_side_by_side(nodes, is_long=target.vector_bits >= _LONG_BITS)
+    if target.vector_bits >= _LONG_BITS and _loads_one_by_one(loop, nodes, target):
+        factor = 1  # it takes so many instructions that nothing waits
     wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor
     is_masked = has_masks(loop.body, target) and not (
         _updates(nodes) or _has_short_rest(loop, lanes) or would_gather(loop, nodes, target)
@@ -128,9 +130,13 @@ def would_gather(loop: For, nodes: Sequence[Node], target: Target) -> bool:
     """
     if _picks(loop, nodes):
         return True
-    loads = [node for node in nodes if isinstance(node, Load) and node.indices]
     is_cheap = not any(isinstance(node, If) or is_function(node) for node in nodes)
-    return not target.has_quick_gathers and is_cheap and any(_is_apart(a, loop.var) for a in loads)
+    return is_cheap and _loads_one_by_one(loop, nodes, target)
+
+
+def _loads_one_by_one(loop: For, nodes: Sequence[Node], target: Target) -> bool:
+    loads = (node for node in nodes if isinstance(node, Load) and node.indices)
+    return not target.has_quick_gathers and any(_is_apart(load, loop.var) for load in loads)
 
 
 def _picks(loop: For, nodes: Sequence[Node]) -> bool:
