@@ -160,7 +160,11 @@ def test_elements_are_gathered_where_that_is_quick(
     is_quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both give the same values, and one of them is an instruction."""
-    monkeypatch.setattr(vector_memory, "has_quick_gathers", lambda module: is_quick)
+
+    def has_quick_gathers(_: Any) -> bool:
+        return is_quick
+
+    monkeypatch.setattr(vector_memory, "has_quick_gathers", has_quick_gathers)
     for dtype in (np.float32, np.float64, np.complex128, np.bool_):
         p = np.random.default_rng(0).permutation(41)
         check(gathered, array(41, dtype), p, array(41, dtype, seed=1))
