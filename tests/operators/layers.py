@@ -24,6 +24,11 @@ def erf(x: Any) -> Any:
     return np.vectorize(math.erf, otypes=[x.dtype])(x)
 
 
+def erfc(x: Any) -> Any:
+    """1 - erf(x), where that is small, too."""
+    return np.vectorize(math.erfc, otypes=[x.dtype])(x)
+
+
 @special("matmul", 2, exact=False)
 def matmul_row(choose: random.Random, sizes: tuple[int, ...]) -> Call:
     if choose.random() < 0.5:

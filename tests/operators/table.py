@@ -53,7 +53,7 @@ ROWS: tuple[Row, ...] = (
     rounded("log_sigmoid", lambda x: -layers.softplus(-x)),
     rounded("silu", lambda x: x * layers.sigmoid(x)),
     rounded("mish", lambda x: x * np.tanh(layers.softplus(x))),
-    rounded("gelu", lambda x: x * 0.5 * (1 + layers.erf(x / math.sqrt(2)))),
+    rounded("gelu", lambda x: x * 0.5 * layers.erfc(-x / math.sqrt(2))),
     rounded("elu", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)))),
     rounded("softsign", lambda x: x / (1 + np.abs(x))),
     rounded("hard_sigmoid", lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
