@@ -24,6 +24,9 @@ from hybridjit.record import record
 Times = Callable[[Instances], Sequence[str]]
 """When an instance runs: a vector of texts over its dimensions, compared from the left."""
 
+# An example that is as small as can be helps a reader: it is not worth more than this.
+_EXAMPLE_OPERATIONS = 100_000
+
 _EXTREMA = (ReductionOp.MIN, ReductionOp.MAX, ReductionOp.MINIMUM, ReductionOp.MAXIMUM)
 
 
@@ -221,9 +224,11 @@ class Dependences:
         first, later = self._ends(pairs)
         for limits in self._limits(first, later):
             limited = pairs.intersect(self._relation((first, later), limits))
-            pairs = pairs if limited.is_empty() else limited
-        pairs = pairs.intersect_params(isl.Set.from_point(pairs.params().sample_point()))
-        point = _earliest(pairs.wrap())
+            is_empty = within_limit(limited.is_empty, _EXAMPLE_OPERATIONS)
+            pairs = limited if is_empty is False else pairs
+        point = within_limit(partial(self._early_point, pairs), _EXAMPLE_OPERATIONS)
+        if point is None:
+            point = pairs.wrap().sample_point()
         values = [
             point.get_coordinate_val(isl.dim_type.set, k).to_python()
             for k in range(len(first.space) + len(later.space))
@@ -234,6 +239,11 @@ class Dependences:
         }
         ends = (values[: len(first.space)], values[len(first.space) :])
         return self._conflict(first, later, ends, buffer, parameters)
+
+    def _early_point(self, pairs: Polyhedron) -> Polyhedron:
+        """One of `pairs`, of some sizes the earliest."""
+        sizes = self._isl.Set.from_point(pairs.params().sample_point())
+        return _earliest(pairs.intersect_params(sizes).wrap())
 
     def _limits(self, first: Instances, later: Instances) -> Iterator[list[str]]:
         """What an example had better keep to: products that are right, and small sizes."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.analysis import dependence
 from hybridjit.errors import ScheduleError
 from hybridjit.schedule.witness import End, Witness
 
@@ -56,6 +57,17 @@ def test_the_two_iterations() -> None:
     assert (found.later.is_write, found.later.iteration) == (False, (("i", 2), ("j", 0)))
     assert str(found) in refusal(swept, "reorder", "j", "i").message
     assert list(found.legend()) == ["i=1, j=1 writes a[1, 1] first", "i=2, j=0 reads it later"]
+
+
+def test_an_example_that_is_hard_to_find_need_not_be_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """isl gives up looking for small sizes and early iterations: then it is any two iterations."""
+    monkeypatch.setattr(dependence, "_EXAMPLE_OPERATIONS", 1)
+    found = refusal(swept, "reorder", "j", "i").witness
+    first, later = dict(found.first.iteration), dict(found.later.iteration)
+    assert (first["i"], first["j"]) == (later["i"] - 1, later["j"] + 1)
+    assert found.element == f"a[{first['i']}, {first['j']}]"
 
 
 def test_it_is_kept_with_the_error() -> None:
