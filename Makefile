@@ -64,7 +64,7 @@ bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m benchmarks.run
 
 bench-peers: $(INSTALLED)  ## one table against NumPy, Numba, XLA and onnxruntime; WORDS choose rows
-	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.peers $(WORDS) --out benchmarks/results
 
 docs: $(INSTALLED)  ## build the documentation in docs/site
