@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hybridjit as hj
+from benchmarks.peers.measure import wait_for_sleep
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
 from tests.npbench import data, kernels, loops
@@ -36,7 +37,6 @@ from tests.support.oracle import fresh_copies
 
 BUDGET = 2.0  # seconds for the runs of one kernel, beyond the first round
 MAX_ROUNDS = 400
-PAUSE = 0.05
 TABLE_WIDTH = 130
 NUMPY, OURS, NUMBA, OUR_LOOPS, NUMBA_LOOPS = "NumPy", "ours", "Numba", "our loops", "Numba loops"
 ONE, ONE_LOOPS = "one thread", "loops, one"
@@ -124,12 +124,12 @@ def assert_near(found: Any, expected: Any) -> None:
 
 
 def measure(
-    ways: dict[str, Run], args: data.Arguments, budget: float, pause: float = 0.0
+    ways: dict[str, Run], args: data.Arguments, budget: float, *, settle: bool = False
 ) -> dict[str, float]:
     """The best time of each way; one that takes long is run less often than the others.
 
-    With a `pause` before each run: threads of OpenBLAS and OpenMP go on spinning for a while, on
-    cores that the next one would need.
+    To `settle` is to wait before each run: threads of OpenBLAS and OpenMP go on spinning for a
+    while, on cores that the next one would need.
     """
     best = dict.fromkeys(ways, math.inf)
     spent = dict.fromkeys(ways, 0.0)
@@ -140,7 +140,8 @@ def measure(
         active = [name for name in ways if number == 0 or spent[name] < share]
         for name in active:
             copies = fresh_copies(args)
-            time.sleep(pause)
+            if settle:
+                wait_for_sleep()
             seconds = time_once(ways[name], copies)
             best[name] = min(best[name], seconds)
             spent[name] += seconds
@@ -160,7 +161,7 @@ def report_on(kernel: str, size: str, budget: float, *, parallel: bool = False) 
     args = data.make(kernel, size)
     with np.errstate(all="ignore"):
         ways = check(kernel, ways_of(kernel, parallel=parallel), args)
-        return Report(kernel, measure(ways, args, budget, PAUSE if parallel else 0.0))
+        return Report(kernel, measure(ways, args, budget, settle=parallel))
 
 
 def table_of(reports: Sequence[Report], threads: int = 1) -> Table:

@@ -20,6 +20,13 @@ SETTINGS = ("OPENBLAS", "OMP", "MKL", "NUMBA", "NUMEXPR")
 # A call that is too short for the clock is repeated within one measurement.
 _SHORTEST = 2e-4
 _LEAST_ROUNDS = 7
+# Threads of OpenBLAS, OpenMP and onnxruntime spin for up to 0.1 s after a call, on a core that the
+# next in turn needs: it waits until they use less than this share of one. Calls that wake its own
+# threads and the processor up are not timed.
+_ASLEEP = 0.1
+_LOOK_EVERY = 0.005
+_LONGEST_WAIT = 0.5
+_WARM_UP = 0.01
 
 
 def main() -> None:
@@ -46,7 +53,7 @@ def main() -> None:
             label = f"{row.family}: {row.name}"
             if all(word in label for word in given.words):
                 limit = rates.seconds(row.flops, row.moved, row.args[0].itemsize)
-                _print({**_describe(row), "limit": limit, **measure_row(row, given.budget)})
+                _print({**_describe(row), "limit": limit, **measure_row(row, given)})
 
 
 def _pin(threads: int) -> None:
@@ -64,7 +71,7 @@ def _describe(row: Any) -> dict[str, Any]:
     return {"family": row.family, "name": row.name, "flops": row.flops, "bytes": row.moved}
 
 
-def measure_row(row: Any, budget: float) -> dict[str, Any]:
+def measure_row(row: Any, given: argparse.Namespace) -> dict[str, Any]:
     """The times of each way, taken in turns, and how far each is from the truth."""
     expected = row.expected()
     ready: dict[str, Any] = {}
@@ -78,7 +85,7 @@ def measure_row(row: Any, budget: float) -> dict[str, Any]:
         if not error <= row.tolerance:
             raise AssertionError(f"{row.name}: {name} is wrong by {error:.1e}")
         ready[name], errors[name] = function, error
-    times = _take_turns(ready, row.args, budget)
+    times = _take_turns(ready, row.args, given.budget, settle=given.threads > 1)
     found = {
         name: {"best": min(each), "median": statistics.median(each)} for name, each in times.items()
     }
@@ -114,16 +121,36 @@ def _distance(result: Any, expected: Any) -> float:
     return float(np.abs(found - expected).max(initial=0.0)) / scale
 
 
-def _take_turns(ready: dict[str, Any], args: Any, budget: float) -> dict[str, list[float]]:
+def _take_turns(
+    ready: dict[str, Any], args: Any, budget: float, *, settle: bool
+) -> dict[str, list[float]]:
     repeats = {name: _repeats(function, args) for name, function in ready.items()}
     times: dict[str, list[float]] = {name: [] for name in ready}
     end = time.perf_counter() + budget
     rounds = 0
     while rounds < _LEAST_ROUNDS or time.perf_counter() < end:
         for name, function in ready.items():
+            if settle:
+                wait_for_sleep()
+                _warm_up(function, args)
             times[name].append(_time(function, args, repeats[name]))
         rounds += 1
     return times
+
+
+def wait_for_sleep() -> None:
+    """Return once no thread of this process spins any more."""
+    share, end = 1.0, time.perf_counter() + _LONGEST_WAIT
+    while share > _ASLEEP and time.perf_counter() < end:
+        used, start = time.process_time(), time.perf_counter()
+        time.sleep(_LOOK_EVERY)
+        share = (time.process_time() - used) / (time.perf_counter() - start)
+
+
+def _warm_up(function: Any, args: Any) -> None:
+    end = time.perf_counter() + _WARM_UP
+    while time.perf_counter() < end:
+        function(*args)
 
 
 def _repeats(function: Any, args: Any) -> int:
