@@ -18,12 +18,9 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.elementwise import each, elementwise
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 
-RECIPE = scheduled_by(in_chunks)
 # Of SELU: with these, means of 0 and variances of 1 stay so from layer to layer.
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
@@ -119,7 +116,7 @@ def softplus(x: T) -> T:
     return broadcast(rounded_once(_softplus), x, name="softplus")
 
 
-@operator(recipe=RECIPE)
+@operator
 def prelu(x: T, slope: T, axis: int = 1) -> T:
     """x, but x * slope where it is negative, with a slope for each place along an axis.
 
@@ -296,7 +293,7 @@ def log_sigmoid(x: T) -> T:
     return broadcast(rounded_once(lambda v: -_softplus(-v)), x, name="log_sigmoid")
 
 
-@operator(recipe=RECIPE)
+@operator
 def glu(x: T, axis: int = -1) -> T:
     """The first half of x along an axis, times sigmoid of the second half.
 

@@ -17,18 +17,15 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import const, if_then_else, popcount, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.tensors.expression import dtype_of
 
-RECIPE = scheduled_by(in_chunks)
 WORD = 32
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def binarize_pack(x: T, axis: int = -1) -> T:
     """Whether elements along an axis are 0 or more, 32 of them as the bits of a uint32.
 
@@ -57,7 +54,7 @@ def _check_words(x: Any, axis: int) -> None:
         )
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def binary_dense(x: T, w: T) -> T:
     """x times the transpose of w, whose bits stand for 1 and -1, as binarize_pack makes them.
 
@@ -91,7 +88,7 @@ def _count_differences(x: Any, w: Any) -> Any:
     )
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def bitserial_dense(
     x: T,
     w: T,

@@ -30,19 +30,16 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, Tensor, const, if_then_else
 from hybridjit.te import min as least
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
-RECIPE = scheduled_by(in_chunks)
 # Numbers that are part of the code, of which each is a branch.
 MAX_CONSTANTS = 256
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def full(
     shape: int | Sequence[Any],
     value: T | Number,
@@ -60,7 +57,7 @@ def full(
     return _filled("full", read_shape(shape), number, dtype)
 
 
-@operator(recipe=RECIPE)
+@operator
 def full_like(x: T, value: T | Number, dtype: Any = None) -> T:
     """One value everywhere, in the shape of x and its type, if no other is given.
 
@@ -77,7 +74,7 @@ def _filled(name: str, shape: Sequence[Any], number: Any, dtype: Any) -> Any:
     return fill(name, shape, lambda at: element.astype(wanted))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, like: T | None = None
 ) -> Any:
@@ -117,7 +114,7 @@ def _count_steps(first: Any, last: Any, step: Any) -> Any:
     return call("maximum", 0, (room + abs(whole) - 1) // abs(whole))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def const_vector(values: Sequence[Any], dtype: Any = None, *, like: T | None = None) -> Any:
     """These numbers, which are part of the code: for a few of them.
 
@@ -137,7 +134,7 @@ def const_vector(values: Sequence[Any], dtype: Any = None, *, like: T | None = N
     return constant_vector("const_vector", [value.item() for value in found], wanted)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def shape(x: T, dtype: Any = "int64") -> T:
     """The sizes of x, as numbers of a type.
 
@@ -149,7 +146,7 @@ def shape(x: T, dtype: Any = "int64") -> T:
     return fill("shape", (x.ndim,), lambda at: chosen(sizes, at[0]))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def size(x: T, dtype: Any = "int64") -> T:
     """How many elements x has, as a number of a type in an array without axes.
 
@@ -160,7 +157,7 @@ def size(x: T, dtype: Any = "int64") -> T:
     return fill("size", (), lambda at: _number(count, dtype_of(dtype)))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = "float64", *, like: T | None = None) -> Any:
     """A matrix with ones along a diagonal: the main one, or the k-th above it.
 
@@ -179,7 +176,7 @@ def _offset(name: str, k: Any) -> Any:
     return k if isinstance(k, Expression) else read_integers(name, "k", k, 1)[0]
 
 
-@operator(recipe=RECIPE)
+@operator
 def tril(x: T, k: int = 0) -> T:
     """x with zeros above a diagonal of the last two axes: the main one, or the k-th above it.
 
@@ -191,7 +188,7 @@ def tril(x: T, k: int = 0) -> T:
     return _triangle("tril", x, lambda distance: distance <= offset)
 
 
-@operator(recipe=RECIPE)
+@operator
 def triu(x: T, k: int = 0) -> T:
     """x with zeros below a diagonal of the last two axes: the main one, or the k-th above it.
 
@@ -210,7 +207,7 @@ def _triangle(name: str, x: Any, is_kept: Callable[[Any], Any]) -> Any:
     return fill(name, x.shape, lambda at: if_then_else(is_kept(at[-1] - at[-2]), x[at], zero))
 
 
-@operator(recipe=RECIPE)
+@operator
 def matrix_set_diag(x: T, diagonal: T, k: int = 0) -> T:
     """x with other elements along a diagonal of the last two axes: the k-th above the main one.
 
@@ -247,7 +244,7 @@ def _check_diagonal(x: Any, diagonal: Any, k: int) -> None:
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def meshgrid(xs: Sequence[T], indexing: Literal["xy", "ij"] = "xy") -> tuple[T, ...]:
     """The coordinates of all points of a grid: for each of xs, its element at each point.
 
@@ -273,7 +270,7 @@ def meshgrid(xs: Sequence[T], indexing: Literal["xy", "ij"] = "xy") -> tuple[T, 
     return tuple(map(grid, range(len(xs))))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def one_hot(
     indices: T,
     depth: int,

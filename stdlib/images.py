@@ -43,14 +43,11 @@ from hybridjit.stdlib.parts.shapes import (
 )
 from hybridjit.stdlib.parts.types import Number, Pair, T
 from hybridjit.stdlib.parts.windows import read_sizes
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, if_then_else, reduce_axis
 from hybridjit.te import all as are_all
 from hybridjit.tensors.expression import as_scalar
 
-RECIPE = scheduled_by(in_chunks)
 Mode = Literal["nearest", "linear", "cubic"]
 Transform = Literal["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]
 Rounding = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
@@ -94,7 +91,7 @@ def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, s
     return fill(f"{name}_{axis}", replaced(x.shape, axis, size), element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def resize1d(
     x: T,
     size: int,
@@ -114,7 +111,7 @@ def resize1d(
     return _resize("resize1d", x, size, layout, how, 1)
 
 
-@operator(recipe=RECIPE)
+@operator
 def resize2d(
     x: T,
     size: Pair,
@@ -137,7 +134,7 @@ def resize2d(
     return _resize("resize2d", x, size, layout, how, 2)
 
 
-@operator(recipe=RECIPE)
+@operator
 def resize3d(
     x: T,
     size: Pair,
@@ -157,7 +154,7 @@ def resize3d(
     return _resize("resize3d", x, size, layout, how, 3)
 
 
-@operator(recipe=RECIPE)
+@operator
 def upsampling(x: T, scale: Pair, mode: Mode = "nearest", *, layout: Layout = "NCHW") -> T:
     """Images whose rows and columns are so many times as many.
 
@@ -173,7 +170,7 @@ def upsampling(x: T, scale: Pair, mode: Mode = "nearest", *, layout: Layout = "N
     return _resize("upsampling", x, sizes, layout, (mode, transform, "floor", -0.75), 2)
 
 
-@operator(recipe=RECIPE)
+@operator
 def affine_grid(theta: T, size: Sequence[int], *, align_corners: bool = False) -> T:
     """The points of images of this size (rows, columns), moved by matrices of shape (batch, 2, 3).
 
@@ -213,7 +210,7 @@ def _place_in_unit(index: Any, count: int, *, align_corners: bool) -> Any:
     return (at * 2.0 + 1.0) / float(count) - 1.0
 
 
-@operator(recipe=RECIPE)
+@operator
 def grid_sample(
     x: T,
     grid: T,
@@ -278,7 +275,7 @@ def _check_grid(x: Any, grid: Any) -> None:
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def crop_and_resize(
     x: T,
     boxes: T,
@@ -356,7 +353,7 @@ def _check_boxes(name: str, boxes: Any, indices: Any) -> None:
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def dilation2d(x: T, w: T, *, stride: Pair = 1, dilation: Pair = 1, layout: Layout = "NCHW") -> T:
     """The largest sum of elements and weights (channels, rows, columns) of each window.
 

@@ -32,20 +32,17 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, if_then_else
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
 from hybridjit.tensors.expression import as_scalar
 
-RECIPE = scheduled_by(in_chunks)
 Bounds = Literal["raise", "clip", "wrap"]
 Reduction = Literal["none", "add", "mul", "max", "min"]
 
 
-@operator(recipe=RECIPE)
+@operator
 def take(x: T, indices: T, axis: int | None = None, mode: Bounds = "raise") -> T:
     """The elements of x at indices along an axis, or along all of them flattened.
 
@@ -85,7 +82,7 @@ def _bounded(index: Any, size: Any, mode: str) -> Any:
     return wide % size if mode == "wrap" else wide
 
 
-@operator(recipe=RECIPE)
+@operator
 def take_along_axis(x: T, indices: T, axis: int = -1) -> T:
     """For each place the element of x at an index along an axis: what argsort and argmax find.
 
@@ -118,7 +115,7 @@ def _untyped(*tensors: Any) -> list[Any]:
     return list(tensors)
 
 
-@operator(recipe=RECIPE)
+@operator
 def gather(x: T, indices: T, axis: int = 0) -> T:
     """For each place of indices, the element of x at the same place but for the axis.
 
@@ -136,7 +133,7 @@ def gather(x: T, indices: T, axis: int = 0) -> T:
     return fill("gather", indices.shape, element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def gather_nd(x: T, indices: T, batch_dims: int = 0) -> T:
     """The parts of x at indices, which are the last axis of `indices`.
 
@@ -231,7 +228,7 @@ def _check_updates(x: Any, indices: Any, updates: Any, wanted: tuple[Any, ...]) 
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def adv_index(x: T, indices: Sequence[T]) -> T:
     """x[indices[0], indices[1], ...], the indices broadcast against each other.
 
@@ -250,7 +247,7 @@ def adv_index(x: T, indices: Sequence[T]) -> T:
     return fill("adv_index", (*outer, *x.shape[len(indices) :]), element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def dynamic_slice(x: T, starts: T, sizes: int | Sequence[Any]) -> T:
     """So many elements of x along each axis, from places on that are known when it runs.
 
@@ -275,7 +272,7 @@ def dynamic_slice(x: T, starts: T, sizes: int | Sequence[Any]) -> T:
     return fill("dynamic_slice", counts, element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def dynamic_strided_slice(x: T, starts: T, strides: T, sizes: int | Sequence[Any]) -> T:
     """So many elements of x along each axis, from places on, by steps: known when it runs.
 
@@ -325,7 +322,7 @@ def _check_fit(x: Any, starts: Any, counts: tuple[Any, ...]) -> None:
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def sequence_mask(x: T, lengths: T, value: T | Number = 0, *, axis: int = 0) -> T:
     """x with `value` in the place of all elements from a length on along an axis: 0 or 1.
 
@@ -348,7 +345,7 @@ def sequence_mask(x: T, lengths: T, value: T | Number = 0, *, axis: int = 0) -> 
     return fill("sequence_mask", x.shape, element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def reverse_sequence(x: T, lengths: T, seq_axis: int = 1, batch_axis: int = 0) -> T:
     """x with the first elements along an axis in reverse, as many as a length says.
 

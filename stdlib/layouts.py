@@ -21,17 +21,14 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import extern, if_then_else
 from hybridjit.tensors.expression import dtype_of
 
-RECIPE = scheduled_by(in_chunks)
 Mode = Literal["DCR", "CRD"]
 
 
-@operator(recipe=RECIPE)
+@operator
 def layout_transform(x: T, source: str, destination: str) -> T:
     """x in another layout, as from "NCHW" to "NHWC", or to "NCHW8c": channels in blocks of 8.
 
@@ -157,7 +154,7 @@ def _reinterpreted(x: Any, dtype: DType) -> Any:
 # -- queues ----------------------------------------------------------------------------------------
 
 
-@operator(recipe=RECIPE)
+@operator
 def fifo_buffer(x: T, buffer: T, axis: int = 0) -> T:
     """The buffer with x at its end along an axis, and as much less at its beginning.
 
@@ -192,7 +189,7 @@ def _check_queue(x: Any, buffer: Any, axis: int) -> None:
 # -- blocks of space -------------------------------------------------------------------------------
 
 
-@operator(recipe=RECIPE)
+@operator
 def depth_to_space(x: T, block: int, *, mode: Mode = "DCR", layout: str = "NCHW") -> T:
     """Channels of images as blocks of rows and columns.
 
@@ -217,7 +214,7 @@ def depth_to_space(x: T, block: int, *, mode: Mode = "DCR", layout: str = "NCHW"
     return fill("depth_to_space", _placed((n, channels, h * size, w * size), layout), element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def space_to_depth(x: T, block: int, *, layout: str = "NCHW") -> T:
     """Blocks of rows and columns of images as channels: the inverse of depth_to_space.
 
@@ -253,7 +250,7 @@ def _divided(name: str, x: Any, size: Any, by: int) -> Any:
     return size // by
 
 
-@operator(recipe=RECIPE)
+@operator
 def batch_to_space_nd(
     x: T, block_shape: Sequence[int], crops: Sequence[Sequence[int]] | None = None
 ) -> T:
@@ -290,7 +287,7 @@ def batch_to_space_nd(
     return fill(name, (batch, *sizes, *x.shape[1 + len(blocks) :]), element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def space_to_batch_nd(
     x: T,
     block_shape: Sequence[int],

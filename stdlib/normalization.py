@@ -24,11 +24,11 @@ from hybridjit.stdlib.parts.shapes import (
 from hybridjit.stdlib.parts.types import Axes, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import along_rows, in_chunks, row_by_row
+from hybridjit.stdlib.running.schedules import along_rows, as_written, row_by_row
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
 
-BATCH = scheduled_by(in_chunks, fastmath=("contract",))
+BATCH = scheduled_by(as_written, fastmath=("contract",))
 BATCHES = scheduled_by(along_rows, fastmath=("contract", "reassoc"))
 LAYER = scheduled_by(row_by_row, fastmath=("contract", "reassoc"))
 

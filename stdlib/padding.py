@@ -8,22 +8,19 @@ from typing import Any, Literal, cast
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.shapes import are_equal, check_choice, fill, read_integers, shown
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, if_then_else
 from hybridjit.te import all as are_all
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
 from hybridjit.tensors.expression import as_scalar
 
-RECIPE = scheduled_by(in_chunks)
 Widths = int | Sequence[Any]
 Mode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
-@operator(recipe=RECIPE)
+@operator
 def pad(x: T, pad_width: Widths, mode: Mode = "constant", constant_values: T | Number = 0) -> T:
     """x with a border: so many elements before and after it, for all axes or for each.
 
@@ -37,7 +34,7 @@ def pad(x: T, pad_width: Widths, mode: Mode = "constant", constant_values: T | N
     return extend_by("pad", x, read_widths("pad", x, pad_width), mode, constant_values)
 
 
-@operator(recipe=RECIPE)
+@operator
 def mirror_pad(x: T, pad_width: Widths, mode: Literal["symmetric", "reflect"] = "symmetric") -> T:
     """x with a border of itself in reverse: with the edge, or without it ("reflect").
 
@@ -49,7 +46,7 @@ def mirror_pad(x: T, pad_width: Widths, mode: Literal["symmetric", "reflect"] = 
     return extend_by("mirror_pad", x, read_widths("mirror_pad", x, pad_width), word, 0)
 
 
-@operator(recipe=RECIPE)
+@operator
 def dilate(x: T, strides: int | Sequence[int], value: T | Number = 0) -> T:
     """x with other elements between its own, which are `strides` apart, on all axes or on each.
 

@@ -18,19 +18,18 @@ from hybridjit.stdlib.parts.windows import Movement
 from hybridjit.stdlib.parts.words import OFFSETS, as_word, byte_of, in_words
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks, in_tiles
+from hybridjit.stdlib.running.schedules import in_tiles
 from hybridjit.te import Expression, Tensor, dot_bytes, if_then_else, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
-RECIPE = scheduled_by(in_chunks)
 PRODUCTS = scheduled_by(in_tiles)
 # Kinds of numbers that are known when it runs, by the codes of TVM's simulated quantization.
 SIMULATED = {1: INT8, 2: UINT8, 3: INT32}
 FILTERS: Mapping[str, str] = {"NCHW": "NCHW", "NHWC": "HWCN"}
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def quantize(
     x: T,
     scale: T | Number,
@@ -58,7 +57,7 @@ def quantize(
     return fill("quantize", x.shape, element)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def dequantize(
     x: T,
     scale: T | Number,
@@ -87,7 +86,7 @@ def dequantize(
     return fill("dequantize", x.shape, element)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def requantize(
     x: T,
     input_scale: T | Number,
@@ -117,7 +116,7 @@ def requantize(
     return fill("requantize", x.shape, element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def fake_quantize(
     x: T, scale: T | Number, zero_point: T | Number = 0, *, axis: int = 1, dtype: Any = "int8"
 ) -> T:
@@ -139,7 +138,7 @@ def fake_quantize(
     return fill("fake_quantize", x.shape, element)
 
 
-@operator(recipe=RECIPE)
+@operator
 def simulated_quantize(
     x: T,
     kind: T | Number,

@@ -28,13 +28,10 @@ from hybridjit.stdlib.parts.shapes import (
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, const
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
-RECIPE = scheduled_by(in_chunks)
 # Threefry-2x32: how far the second word is rotated in each round, and what makes the third key.
 ROTATIONS = np.array([13, 15, 26, 6, 17, 29, 16, 24], np.uint32)
 PARITY = np.uint32(0x1BD11BDA)
@@ -82,7 +79,7 @@ def _check_key(name: str, key: Any) -> None:
         raise ArgumentValueError(f"{name}: a key is two numbers of type uint32, got {shown(key)}")
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def random_bits(key: T, shape: int | Sequence[Any]) -> T:
     """Random numbers of type uint32, all of them equally likely.
 
@@ -93,7 +90,7 @@ def random_bits(key: T, shape: int | Sequence[Any]) -> T:
     return fill("random_bits", bits.shape, lambda at: bits[at].astype(UINT32))
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def random_split(key: T, count: int = 2) -> T:
     """As many new keys, a row for each.
 
@@ -110,7 +107,7 @@ def random_split(key: T, count: int = 2) -> T:
     return fill("random_split", (rows, 2), element)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def random_uniform(
     key: T,
     shape: int | Sequence[Any],
@@ -133,7 +130,7 @@ def random_uniform(
     )
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def random_normal(
     key: T,
     shape: int | Sequence[Any],
@@ -160,7 +157,7 @@ def random_normal(
     return fill("random_normal", bits.shape, element)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(differentiable=False)
 def random_multinomial(key: T, probabilities: T, count: int) -> T:
     """`count` places along the last axis, each as likely as its probability says.
 

@@ -28,17 +28,14 @@ from hybridjit.stdlib.parts.shapes import (
 )
 from hybridjit.stdlib.parts.slices import read_slices
 from hybridjit.stdlib.parts.types import Axes, T
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import Expression, compute, if_then_else, placeholder
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
-RECIPE = scheduled_by(in_chunks)
 Sizes = int | Sequence[Any]
 
 
-@operator(recipe=RECIPE)
+@operator
 def reshape(x: T, shape: Sizes) -> T:
     """The elements of x in another shape; one size may be -1, and is what is left then.
 
@@ -68,7 +65,7 @@ def _read_shape(name: str, x: Any, shape: Any) -> tuple[Any, ...]:
     )
 
 
-@operator(recipe=RECIPE)
+@operator
 def ravel(x: T) -> T:
     """All elements of x along one axis.
 
@@ -78,7 +75,7 @@ def ravel(x: T) -> T:
     return flatten("ravel", x)
 
 
-@operator(recipe=RECIPE)
+@operator
 def flatten_from(x: T, axis: int = 1) -> T:
     """A matrix of x: the axes before `axis` are its rows, the others its columns.
 
@@ -95,7 +92,7 @@ def flatten_from(x: T, axis: int = 1) -> T:
     return compute((sizes[0], sizes[1]), element, "flatten_from")
 
 
-@operator(recipe=RECIPE)
+@operator
 def transpose(x: T, axes: Sequence[int] | None = None) -> T:
     """x with its axes in another order, which is the reverse one if none is given.
 
@@ -114,7 +111,7 @@ def transpose(x: T, axes: Sequence[int] | None = None) -> T:
     return _permuted("transpose", x, order)
 
 
-@operator(recipe=RECIPE)
+@operator
 def swapaxes(x: T, first: int, second: int) -> T:
     """x with two axes in each other's place.
 
@@ -127,7 +124,7 @@ def swapaxes(x: T, first: int, second: int) -> T:
     return _permuted("swapaxes", x, order)
 
 
-@operator(recipe=RECIPE)
+@operator
 def moveaxis(x: T, source: int | Sequence[int], destination: int | Sequence[int]) -> T:
     """x with axes moved to other places; the others stay in their order.
 
@@ -157,7 +154,7 @@ def _permuted(name: str, x: Any, order: Sequence[int]) -> Any:
     return compute(tuple(x.shape[axis] for axis in order), element, name)
 
 
-@operator(recipe=RECIPE)
+@operator
 def squeeze(x: T, axis: Axes = None) -> T:
     """x without axes of size 1: all of them, or those that are given.
 
@@ -180,7 +177,7 @@ def squeeze(x: T, axis: Axes = None) -> T:
     return compute(tuple(x.shape[place] for place in kept), element, "squeeze")
 
 
-@operator(recipe=RECIPE)
+@operator
 def expand_dims(x: T, axis: int | Sequence[int]) -> T:
     """x with more axes, of size 1, at these places of the result.
 
@@ -201,7 +198,7 @@ def _with_rank(x: Any, rank: int) -> Any:
     return placeholder((1,) * rank, x.dtype, x.name)
 
 
-@operator(recipe=RECIPE)
+@operator
 def broadcast_to(x: T, shape: Sizes) -> T:
     """x repeated along axes of size 1, and along new ones in front, up to a shape.
 
@@ -226,7 +223,7 @@ def _check_broadcast(x: Any, sizes: tuple[Any, ...]) -> None:
 # -- several ---------------------------------------------------------------------------------------
 
 
-@operator(recipe=RECIPE)
+@operator
 def concatenate(xs: Sequence[T], axis: int = 0) -> T:
     """All of xs one after the other along an axis.
 
@@ -248,7 +245,7 @@ def concatenate(xs: Sequence[T], axis: int = 0) -> T:
     return compute(replaced(xs[0].shape, place, ends[-1]), element, "concatenate")
 
 
-@operator(recipe=RECIPE)
+@operator
 def stack(xs: Sequence[T], axis: int = 0) -> T:
     """All of xs, which have one shape, along a new axis.
 
@@ -295,7 +292,7 @@ def _other_shapes(name: str, first: Any, other: Any) -> ArgumentValueError:
     return ArgumentValueError(f"{name}: {shown(first)} and {shown(other)} do not match")
 
 
-@operator(recipe=RECIPE)
+@operator
 def split(x: T, parts: int | Sequence[int], axis: int = 0) -> tuple[T, ...]:
     """x cut along an axis: into so many parts of one size, or at these places.
 
@@ -338,7 +335,7 @@ def _equal_parts(x: Any, size: Any, parts: int) -> list[Any]:
 # -- order -----------------------------------------------------------------------------------------
 
 
-@operator(recipe=RECIPE)
+@operator
 def flip(x: T, axis: Axes = None) -> T:
     """x with its elements in reverse along axes, all of them if none is given.
 
@@ -358,7 +355,7 @@ def flip(x: T, axis: Axes = None) -> T:
     return compute(x.shape, element, "flip")
 
 
-@operator(recipe=RECIPE)
+@operator
 def roll(x: T, shift: int | Sequence[int], axis: Axes = None) -> T:
     """x moved along axes; what is pushed out comes in at the other end.
 
@@ -394,7 +391,7 @@ def _rolled_flat(x: Any, shift: int) -> Any:
     return compute(x.shape, element, "roll")
 
 
-@operator(recipe=RECIPE)
+@operator
 def tile(x: T, reps: int | Sequence[int]) -> T:
     """x repeated as a whole along each axis.
 
@@ -418,7 +415,7 @@ def tile(x: T, reps: int | Sequence[int]) -> T:
     return compute(shape, element, "tile")
 
 
-@operator(recipe=RECIPE)
+@operator
 def repeat(x: T, repeats: int, axis: int | None = None) -> T:
     """x with each element repeated, one after the other, along an axis or all of them flattened.
 
@@ -434,7 +431,7 @@ def repeat(x: T, repeats: int, axis: int | None = None) -> T:
     return fill("repeat", sizes, lambda at: x[replaced(at, place, at[place] // count)])
 
 
-@operator(recipe=RECIPE)
+@operator
 def strided_slice(
     x: T,
     begin: Sequence[Any],
@@ -465,7 +462,7 @@ def strided_slice(
     return compute(shape, element, "strided_slice")
 
 
-@operator(recipe=RECIPE)
+@operator
 def sliding_window(
     x: T, axis: int, window_shape: Sequence[int], strides: Sequence[int] | int = 1
 ) -> T:

@@ -18,15 +18,11 @@ from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
 from hybridjit.stdlib.parts.types import Pair, T
 from hybridjit.stdlib.parts.windows import read_sizes
-from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.definition import on_arrays
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks
 from hybridjit.te import all as are_all
 from hybridjit.te import const, if_then_else, reduce_axis
 from hybridjit.te import sum as added
-
-RECIPE = scheduled_by(in_chunks)
 
 
 @hybrid.script
@@ -92,7 +88,7 @@ def _check_scores(boxes: Any, scores: Any) -> None:
         )
 
 
-@operator(recipe=RECIPE)
+@operator
 def box_iou(x: T, y: T) -> T:
     """The overlap of every box of x with every box of y: what they share / the area of both.
 
@@ -126,7 +122,7 @@ def _check_boxes(name: str, boxes: Any, size: int) -> None:
         raise ArgumentValueError(f"{name}: {shown(boxes)} must have the shape (count, {size})")
 
 
-@operator(recipe=RECIPE)
+@operator
 def multibox_prior(
     x: T, sizes: Sequence[float] = (1.0,), ratios: Sequence[float] = (1.0,), *, clip: bool = False
 ) -> T:
@@ -164,7 +160,7 @@ def _real(size: Any) -> Any:
     return const(float(size), FLOAT64) if isinstance(size, int) else size.astype(FLOAT64)
 
 
-@operator(recipe=RECIPE)
+@operator
 def roi_align(
     x: T,
     rois: T,
@@ -306,7 +302,7 @@ def roi_pool(x: T, rois: T, size: Pair, spatial_scale: float = 1.0) -> T:
     return _pool_regions(x, corners, cells)
 
 
-@operator(recipe=RECIPE)
+@operator
 def yolo_reorg(x: T, stride: int = 2) -> T:
     """Blocks of rows and columns of images as channels, those of one block far apart.
 

@@ -139,7 +139,7 @@ def compile_operator(
             stand_ins = _stand_ins(operands, views)
             graph = define(stand_ins)
     func = _returning(create_prim_func([*stand_ins.values(), *_as_tuple(graph)], name), graph)
-    func = dataclasses.replace(func, fastmath=recipe.fastmath)
+    func = dataclasses.replace(func, fastmath=recipe.fastmath, parallel=True)
     code, opened = _build(func, recipe, make)
     changed = tuple(
         (place, view)

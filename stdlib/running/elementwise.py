@@ -10,10 +10,10 @@ from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.shapes import broadcast
 from hybridjit.stdlib.running.compiled import Recipe
 from hybridjit.stdlib.running.operator import Operator
-from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.stdlib.running.schedules import as_written
 
 F = TypeVar("F", bound=Callable[..., Any])
-RECIPE = Recipe(in_chunks, elementwise=True)
+RECIPE = Recipe(as_written, elementwise=True)
 
 
 @overload

@@ -1,8 +1,8 @@
 """How operators run on arrays: schedules that fit many shapes.
 
-Loops without steps are good already where they get vectors by themselves: elementwise work, small
+Loops without steps are good already where the compiler's own choice is: elementwise work, small
 windows. What is done here is the rest: which loop should be the innermost, that the order of a
-reduction is free, and what is large enough for threads.
+reduction is free, and, of loops with steps, what is large enough for threads.
 """
 
 from __future__ import annotations
@@ -28,22 +28,7 @@ ROW = 4096
 
 
 def as_written(s: Schedule) -> None:
-    """No steps."""
-
-
-def in_chunks(s: Schedule) -> None:
-    """Give threads parts of the outermost loop, where that is worth it."""
-    for nest in find_nests(s):
-        if nest.work >= PARALLEL_WORK and nest.loops:
-            _run_parallel(s, nest.loops[0])
-
-
-def _run_parallel(s: Schedule, loop: Loop) -> None:
-    if loop.extent >= ROW:
-        outer, _ = s.split(loop.handle, factor=ROW)
-        s.parallel(outer)
-    elif loop.extent > 1:
-        s.parallel(loop.handle)
+    """No steps: the compiler chooses lanes and threads, as for scripts."""
 
 
 def in_tiles(s: Schedule) -> None:
