@@ -14,7 +14,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ScheduleError, shown_path
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.constant_parameters import constant_parameters
+from hybridjit.frontend.constant_parameters import constant_parameters, size_parameters
 from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.kept_property import kept_property
@@ -25,6 +25,7 @@ from hybridjit.runtime.arguments import (
     bind,
     check_declared,
     fix_numbers,
+    fix_size,
     flatten,
     has_types,
     holds_tensors,
@@ -204,7 +205,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         `kernel.with_schedule(s.trace)`. Steps of the kernel's own schedule come first. Which loops
         run in vectors and on several threads are the last ones, hints to the passes that make them.
         """
-        specs, _ = self._bind(args, kwargs)
+        specs, _ = self._bind_to_run(args, kwargs)
         return self._with_origin(compiler.auto_schedule(self._request(specs)))
 
     def _with_origin(self, schedule: Schedule) -> Schedule:
@@ -287,8 +288,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         that share no memory.
         """
         inspection.check_stage(stage)
-        specs, values = self._bind(args, kwargs)
-        specialization = self._specialize(specs)
+        specialization, specs, values = self._made_for(args, kwargs)
         layout = specialization.layout(specs, values)
         may_reorder = specialization.may_reorder(layout)
         func = specialization.func if stage == "tir" else specialization.compiled_func(layout)
@@ -297,8 +297,7 @@ class Kernel(NativeCallable, Generic[P, R]):
     @api_edge
     def safety(self, *args: Any, **kwargs: Any) -> Safety:
         """Which indices are proved to be inside their arrays, and which are checked, and where."""
-        specs, values = self._bind(args, kwargs)
-        made = self._specialize(specs)
+        made, specs, values = self._made_for(args, kwargs)
         return inspection.find_safety(made.compiled_func(made.layout(specs, values)))
 
     @api_edge
@@ -308,8 +307,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         the operations and bytes of each loop, and how the code came to be, which is made now if
         there is none.
         """
-        specs, values = self._bind(args, kwargs)
-        made = self._specialize(specs)
+        made, specs, values = self._made_for(args, kwargs)
         return reports.report_on(made, made.layout(specs, values), _numbers(specs, values))
 
     @api_edge
@@ -321,8 +319,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         The kernel is run a few times, and so is a copy of it that has counters. What it would
         write to are copies: the arguments stay as they are.
         """
-        specs, values = self._bind(args, kwargs)
-        made = self._specialize(specs)
+        made, specs, values = self._made_for(args, kwargs)
         return measuring.profile_call(made, (specs, values), self, args, kwargs)
 
     @api_edge
@@ -336,13 +333,14 @@ class Kernel(NativeCallable, Generic[P, R]):
 
         Gives the path of the file, which is a temporary one unless `path` names it.
         """
-        specs, values = self._bind(args, kwargs)
+        specs, values = self._bind_to_run(args, kwargs)
         return pages.write_page(self._make_page(specs, values), path)
 
     def _make_page(self, specs: tuple[Spec, ...], values: list[Any]) -> Page:
         request = self._request(specs)
         try:
             made = self._specialize(specs)
+            specs = made.specs_of(specs)
         except ScheduleError:
             if self._recipe is None:
                 raise
@@ -361,8 +359,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         its variables. It is run again, in the interpreter and as plain Python, on copies of the
         arguments of that call; give them as they were before it.
         """
-        specs, values = self._bind(args, kwargs)
-        made = self._specialize(specs)
+        made, specs, values = self._made_for(args, kwargs)
         again = functools.partial(self._plain_variables, args, kwargs)
         with LentGenerators(fresh_copies(values)) as lent:
             flat = flatten(specs, lent)
@@ -399,7 +396,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         kwargs = {name: as_arrays(item) for name, item in kwargs.items()}
         is_own = "out" in self.signature.parameters
         own = {name: value for name, value in kwargs.items() if is_own or name != "out"}
-        func = self._select(self._bind(args, own)[0]).func  # what is to run, of any size or exact
+        specs, _ = self._bind_to_run(args, own)
+        func = self._select(specs).func  # what is to run, of any size or exact
 
         def native(*args: Any, **kwargs: Any) -> Any:
             return self._named_call(args, kwargs, interpret=False)
@@ -415,8 +413,7 @@ class Kernel(NativeCallable, Generic[P, R]):
     @api_edge
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Make native code now, for these arguments or types; it is kept on disk as well."""
-        specs, values = self._bind(args, kwargs)
-        specialization = self._specialize(specs)
+        specialization, specs, values = self._made_for(args, kwargs)
         specialization.compile(specialization.layout(specs, values))
 
     def cache_info(self) -> tuple[SpecializationInfo, ...]:
@@ -480,10 +477,11 @@ class Kernel(NativeCallable, Generic[P, R]):
         if "out" in kwargs and "out" not in self.signature.parameters:
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
-        specs, values = self._bind(args, kwargs)
+        specs, values = self._bind_to_run(args, kwargs)
         with LentGenerators(values) as values:
             if interpret:
-                result = self._specialize(specs).interpret(flatten(specs, values), out)
+                made = self._specialize(specs)
+                result = made.interpret(flatten(made.specs_of(specs), values), out)
             else:
                 result = self._run(specs, values, out)
         return result if out is None else store_results(result, out)
@@ -491,6 +489,7 @@ class Kernel(NativeCallable, Generic[P, R]):
     def _run(self, specs: tuple[Spec, ...], values: list[Any], out: object) -> object:
         """Run native code, and let the dispatcher have calls like this one."""
         specialization = self._select(specs)
+        specs = specialization.specs_of(specs)
         flat = flatten(specs, values)
         layout, native = specialization.prepare(flat)
         specialization.check_out(flat, out)
@@ -529,6 +528,20 @@ class Kernel(NativeCallable, Generic[P, R]):
             for (name, spec), value in zip(named.items(), values, strict=True)
         )
 
+    def _bind_to_run(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Spec, ...], list[Any]]:
+        """What a call runs: ints that arrays are made with are a part of the code at first, too."""
+        specs, values = self._bind(args, kwargs)
+        if not any(map(holds_integers, specs)):
+            return specs, values
+        sizes = size_parameters(self.__hybrid_function__)
+        fixed = tuple(
+            fix_size(spec, value) if name in sizes else spec
+            for name, spec, value in zip(self.signature.parameters, specs, values, strict=True)
+        )
+        return fixed, values
+
     def _declarations(self) -> list[Spec | None]:
         """What the annotations of the parameters say about them."""
         if self._declared is None:
@@ -563,6 +576,14 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
         return self._specializations.exact(specs, self._request_to_run)
+
+    def _made_for(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Specialization, tuple[Spec, ...], list[Any]]:
+        """The translation for such arguments, what they are to it, and their values."""
+        specs, values = self._bind_to_run(args, kwargs)
+        made = self._specialize(specs)
+        return made, made.specs_of(specs), values
 
     def _request_to_run(self, specs: tuple[Spec, ...]) -> Request:
         """What is compiled: with the steps that a search kept, unless there are others."""

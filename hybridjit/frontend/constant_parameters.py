@@ -8,12 +8,15 @@
 Wanted are the names in bounds of const_range, and in indices of tuples of arrays; then what these
 names are made of, and what decides about them. Control flow is not followed, so this may find too
 many names, never too few: a number too many costs another translation, and changes no result.
+
+In the same way it finds the numbers that arrays are made with, as in `np.zeros((n, m))`. A script
+need not know them, but its code is better and sooner made if it does.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from weakref import WeakKeyDictionary
 
@@ -24,6 +27,11 @@ from hybridjit.record import record
 from hybridjit.source import read_function
 
 EXPANDED = "const_range"
+# What makes arrays of a shape that it is given, or gives them one.
+_MAKERS = (
+    *("zeros", "ones", "empty", "full", "eye", "identity", "output_tensor", "allocate"),
+    *("arange", "linspace", "reshape", "broadcast_to", "tile", "repeat"),
+)
 Wanted = tuple[str, object]
 """A name and the part of it that is wanted: a field or a position, or None for the whole."""
 
@@ -33,21 +41,38 @@ def constant_parameters(function: FunctionType, tuples: Collection[str] = ()) ->
 
     `tuples` are those that hold more than numbers: which item is meant must be known.
     """
-    if not tuples and not _expands(function, set()):
+    if not tuples and not _mentions(function, (EXPANDED,), set()):
         return frozenset()
-    return _wanted(function, tuples, ())
+    return _wanted(function, tuples, lambda facts: facts.bounds, ())
 
 
-def _expands(function: FunctionType, seen: set[CodeType]) -> bool:
-    """Whether it may loop over const_range, or call what does: quick, without reading source."""
+def size_parameters(function: FunctionType) -> frozenset[str]:
+    """The parameters that arrays are made with, in the script or in what it calls.
+
+    Kept as long as the code is: an answer that is not true any more costs time, and nothing else.
+    """
+    found = _sizes.get(function.__code__)
+    if found is None:
+        wanted: frozenset[Wanted] = frozenset()
+        if _mentions(function, _MAKERS, set()):
+            wanted = _wanted(function, (), lambda facts: facts.sizes, ())
+        found = _sizes[function.__code__] = frozenset(name for name, _ in wanted)
+    return found
+
+
+_sizes: WeakKeyDictionary[CodeType, frozenset[str]] = WeakKeyDictionary()
+
+
+def _mentions(function: FunctionType, wanted: Collection[str], seen: set[CodeType]) -> bool:
+    """Whether it, or what it calls, has one of these names: quick, without reading source."""
     if function.__code__ in seen:
         return False
     seen.add(function.__code__)
     names = list(_names_in(function.__code__))
-    if EXPANDED in names:
+    if any(name in wanted for name in names):
         return True
     return any(
-        _expands(callee, seen)
+        _mentions(callee, wanted, seen)
         for value in map(Environment.of(function).find, names)
         for each in (_members(value, names) if isinstance(value, ModuleType) else [value])
         for callee in _callees(each)
@@ -74,20 +99,23 @@ def _callees(value: object) -> Iterator[FunctionType]:
 
 
 def _wanted(
-    function: FunctionType, tuples: Collection[str], open: tuple[CodeType, ...]
+    function: FunctionType,
+    tuples: Collection[str],
+    roots: Callable[[_Facts], frozenset[Wanted]],
+    open: tuple[CodeType, ...],
 ) -> frozenset[Wanted]:
     try:
         node = read_function(function).node
     except HybridError:
         return frozenset()
     facts, environment = _facts_of(node), Environment.of(function)
-    wanted = set(facts.bounds)
+    wanted = set(roots(facts))
     for name in tuples:
         wanted |= facts.indices.get(name, frozenset())
     for call in facts.calls:
         for callee in _called(call, environment):
             if callee.__code__ not in (*open, function.__code__):
-                inside = _wanted(callee, (), (*open, function.__code__))
+                inside = _wanted(callee, (), roots, (*open, function.__code__))
                 wanted |= _passed(call, read_function(callee).node, inside) if inside else set()
     pending = list(wanted)
     while pending:
@@ -134,11 +162,12 @@ def _arguments(call: ast.Call, args: ast.arguments) -> Iterator[tuple[str | None
 
 @record(eq=False)
 class _Facts:
-    """What the text of a function says: names in bounds, names in indices by what is indexed,
-    the names that others are made of, and calls.
+    """What the text of a function says: names in bounds, names in sizes of arrays, names in
+    indices by what is indexed, the names that others are made of, and calls.
     """
 
     bounds: frozenset[Wanted]
+    sizes: frozenset[Wanted]
     indices: Mapping[str, frozenset[Wanted]]
     flows: Mapping[str, frozenset[Wanted]]
     calls: tuple[ast.Call, ...]
@@ -158,6 +187,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.bounds: set[Wanted] = set()
+        self.sizes: set[Wanted] = set()
         self.indices: dict[str, set[Wanted]] = {}
         self.flows: dict[str, set[Wanted]] = {}
         self.calls: list[ast.Call] = []
@@ -171,6 +201,7 @@ class _Reader:
             self._visit(stmt, frozenset())
         return _Facts(
             frozenset(self.bounds),
+            frozenset(self.sizes),
             {name: frozenset(found) for name, found in self.indices.items()},
             {name: frozenset(found) for name, found in self.flows.items()},
             tuple(self.calls),
@@ -212,6 +243,9 @@ class _Reader:
             case ast.Name(name) | ast.Attribute(_, name) if name == EXPANDED:
                 for bound in call.args:
                     self.bounds |= _names(bound)
+            case ast.Name(name) | ast.Attribute(_, name) if name in _MAKERS:
+                for size in (*call.args, *(keyword.value for keyword in call.keywords)):
+                    self.sizes |= _names(size)
             case ast.Name(name) if name in self._inner:
                 inner = self._inner[name]
                 for parameter, value in _arguments(call, inner.args):

@@ -36,6 +36,7 @@ from hybridjit.scalars.kinds import (
     weak_type,
 )
 from hybridjit.scalars.specs import (
+    SIZE_SPEC,
     ArraySpec,
     ConstantSpec,
     GeneratorSpec,
@@ -131,6 +132,12 @@ def fix_numbers(spec: Spec, value: Any, parts: Collection[object]) -> Spec:
             return replace(spec, items=tuple(fixed))
         case _:
             return spec
+
+
+def fix_size(spec: Spec, value: object) -> Spec:
+    """The type of an argument that arrays are made with: a size, if it can be that of one."""
+    is_size = spec == SIZE_SPEC and type(value) is int and 0 <= value <= MAX_EXTENT
+    return ConstantSpec(value, is_size=True) if is_size else spec
 
 
 def check_declared(name: str, found: Spec, declared: Spec | None) -> None:

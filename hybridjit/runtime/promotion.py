@@ -7,6 +7,8 @@ Dimensions that were equal in every call so far share one size.
     f(a[5, 3], b[5])   ->  a[5, 3], b[5]
     f(a[7, 3], b[7])   ->  a["n0", 3], b["n0"]
     f(a[9, 3], b[9])   ->  the same code
+
+An int that arrays are made with, as in `np.zeros(n)`, is a size as well.
 """
 
 from __future__ import annotations
@@ -16,9 +18,18 @@ from dataclasses import field, replace
 
 from hybridjit.brief_locks import brief_lock
 from hybridjit.record import record
-from hybridjit.scalars.specs import ArraySpec, Spec, TupleSpec
+from hybridjit.scalars.specs import (
+    SIZE_SPEC,
+    ArraySpec,
+    ConstantSpec,
+    Spec,
+    TupleSpec,
+    is_known_size,
+)
 
 Sizes = tuple[int | str, ...]
+
+_SOME_SIZE = ConstantSpec("?")
 
 
 @record(frozen=False)
@@ -89,6 +100,8 @@ class Promotion:
 def _sizes(spec: Spec) -> Iterator[int | str]:
     if isinstance(spec, ArraySpec):
         yield from spec.shape
+    elif isinstance(spec, ConstantSpec) and isinstance(spec.value, int) and spec.is_size:
+        yield spec.value
     elif isinstance(spec, TupleSpec):
         for item in spec.items:
             yield from _sizes(item)
@@ -97,6 +110,8 @@ def _sizes(spec: Spec) -> Iterator[int | str]:
 def _without_sizes(spec: Spec) -> Spec:
     if isinstance(spec, ArraySpec):
         return replace(spec, shape=("?",) * len(spec.shape))
+    if is_known_size(spec):
+        return _SOME_SIZE
     if isinstance(spec, TupleSpec):
         return replace(spec, items=tuple(_without_sizes(item) for item in spec.items))
     return spec
@@ -105,6 +120,8 @@ def _without_sizes(spec: Spec) -> Spec:
 def _with_sizes(spec: Spec, entries: Iterator[int | str]) -> Spec:
     if isinstance(spec, ArraySpec):
         return replace(spec, shape=tuple(next(entries) for _ in spec.shape))
+    if is_known_size(spec):
+        return spec if isinstance(next(entries), int) else SIZE_SPEC
     if isinstance(spec, TupleSpec):
         return replace(spec, items=tuple(_with_sizes(item, entries) for item in spec.items))
     return spec

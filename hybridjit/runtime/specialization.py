@@ -31,7 +31,7 @@ from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_
 from hybridjit.runtime.out_arrays import check_out
 from hybridjit.runtime.slow_notice import noticed
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
-from hybridjit.scalars.specs import Spec
+from hybridjit.scalars.specs import Spec, is_known_size
 
 if TYPE_CHECKING:
     from hybridjit.frontend.parse import Parsed
@@ -55,6 +55,11 @@ class Specialization:
         self._request = request
         self._saved = SavedTranslation(request, active_store())
         self.summary = self._saved.find() or self._translate()
+
+    def specs_of(self, specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+        """What arguments of these types are to this code: some sizes may be left to run time."""
+        pairs = zip(specs, self._request.specs, strict=True)
+        return tuple(made if is_known_size(spec) else spec for spec, made in pairs)
 
     def _begin(self) -> None:
         """There is no code yet."""

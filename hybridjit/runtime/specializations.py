@@ -9,7 +9,7 @@ from hybridjit.errors import HybridError
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
-from hybridjit.scalars.specs import Spec
+from hybridjit.scalars.specs import Spec, with_free_sizes
 
 Specs = tuple[Spec, ...]
 
@@ -42,7 +42,20 @@ class Specializations:
         return found
 
     def exact(self, specs: Specs, request: Callable[[Specs], Request]) -> Specialization:
-        """The translation for arguments of these very types, made now if there is none."""
+        """The translation for arguments of these very types, made now if there is none.
+
+        What is wrong for known sizes, as shapes that do not fit, may be in a branch that is not
+        taken, and is told when the script runs: then ints that are sizes are left to run time.
+        """
+        try:
+            return self._exact(specs, request)
+        except HybridError:
+            free = with_free_sizes(specs)
+            if free == specs:
+                raise
+            return self._exact(free, request)
+
+    def _exact(self, specs: Specs, request: Callable[[Specs], Request]) -> Specialization:
         with COMPILE_LOCK:
             known = self.known.get(specs)
             if known is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.dtype import INT64, DType, ScalarType
 from hybridjit.record import record
 
 # The state of a generator of random numbers: two numbers of 128 bits, and what is left of a draw.
@@ -69,11 +69,14 @@ class ConstantSpec:
     a number that the script has to know before it runs.
 
     A function can be given other code: `state` is what it consists of, and `parts` its identities.
+    An int that arrays are made with `is_size`: as the extents of arrays that are passed, it is a
+    part of the code until it varies.
     """
 
     value: object
     parts: tuple[int, ...] = ()
     state: tuple[object, ...] = field(default=(), compare=False, repr=False)
+    is_size: bool = field(default=False, compare=False, repr=False)
 
     def __eq__(self, other: object) -> bool:
         """Equal values of other types, as 1 and np.int8(1), mean something else to a script."""
@@ -99,6 +102,20 @@ class GeneratorSpec:
 
 
 Spec = ArraySpec | ScalarSpec | TupleSpec | ConstantSpec | GeneratorSpec
+
+
+# What a size is once it varies: a Python int.
+SIZE_SPEC = ScalarSpec(ScalarType(INT64, weak=True))
+
+
+def with_free_sizes(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+    """The specs with ints that are sizes left to run time."""
+    return tuple(SIZE_SPEC if is_known_size(spec) else spec for spec in specs)
+
+
+def is_known_size(spec: Spec) -> bool:
+    """Whether it is an int that arrays are made with, and a part of the code."""
+    return isinstance(spec, ConstantSpec) and spec.is_size
 
 
 def holds_integers(spec: Spec) -> bool:

@@ -18,6 +18,7 @@ from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.choices import lower_numbered
 from hybridjit.lowering.pipeline import lower
 from hybridjit.lowering.vectorize_inner import LANES
+from hybridjit.optimize.optimize import optimize
 from hybridjit.optimize.receipt import without_names
 from hybridjit.processor import current_target
 from hybridjit.schedule.schedule import Schedule
@@ -25,7 +26,6 @@ from hybridjit.schedule.trace import Trace
 from tests.arrays.generate import make_program
 from tests.arrays.program import defined
 from tests.npbench import data, kernels, loops
-from tests.support.optimized import optimized
 from tests.support.oracle import fresh_copies
 
 np: Any = numpy
@@ -94,7 +94,7 @@ def assert_receipt(kernel: Kernel[..., Any], args: Any) -> Schedule:
     Its hints lead to the same loops in lanes and on threads.
     """
     s = kernel.auto_schedule(*args)
-    program = optimized(kernel, *args)
+    program = optimize(s.original, current_target()).func
     assert_same_program(drop_hints(s.func), drop_hints(program))
     assert_same_program(lowered(s.func), lowered(program))
     again = Schedule(s.original)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hybridjit.arith.ranges import ZERO
+from hybridjit.codegen.dispatcher.layout import Input
 from hybridjit.codegen.emit import allocation as emit_allocation
 from hybridjit.codegen.emit import emitter as emitters
 from hybridjit.codegen.emit.emitter import Emitter
@@ -15,13 +16,17 @@ from hybridjit.frontend import comprehensions, item_loops, plain_syntax
 from hybridjit.frontend import resized as frontend_resized
 from hybridjit.frontend.arrays import lists as array_lists
 from hybridjit.frontend.arrays import memory as array_memory
+from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer
-from hybridjit.runtime import given_arrays
+from hybridjit.runtime import given_arrays, promotion, specializations
+from hybridjit.runtime.dispatch import table as dispatch_table
+from hybridjit.runtime.dispatch.inputs import constant_record
 from tests.differential import test_computed_sizes as sizes
 from tests.differential import test_growing_lists as lists
 from tests.differential import test_resized_names as resized
 from tests.frontend import test_plain_syntax as syntax
 from tests.planted.bugs import Bug, Check, always, replaced
+from tests.runtime import test_size_arguments as size_arguments
 from tests.support.oracle import fresh
 
 
@@ -91,6 +96,20 @@ class NotRenamed(ast.NodeTransformer):
         super().__init__()
 
 
+def as_at_first(spec: Any, sizes: object) -> Any:
+    return spec
+
+
+def as_they_are(specs: Any) -> Any:
+    return specs
+
+
+def any_int(*args: Any) -> list[int]:
+    record = constant_record(*args)
+    record[Input.LOW], record[Input.HIGH] = INT64.bounds
+    return record
+
+
 BUGS = (
     Bug(
         "what is given away is freed",
@@ -141,5 +160,20 @@ BUGS = (
         "names of generators are those around them",
         [replaced(comprehensions, "_Renaming", NotRenamed)],
         plain_python(syntax.folds),
+    ),
+    Bug(
+        "the size of the first call is kept",
+        [replaced(promotion, "_with_sizes", as_at_first)],
+        size_arguments.test_a_size_that_varies_is_known_at_run_time,
+    ),
+    Bug(
+        "what does not fit in an untaken branch is refused",
+        [replaced(specializations, "with_free_sizes", as_they_are)],
+        size_arguments.test_what_does_not_fit_is_told_where_it_runs,
+    ),
+    Bug(
+        "any int is the size that the code is for",
+        [replaced(dispatch_table, "constant_record", any_int)],
+        size_arguments.test_native_calls_know_sizes_by_their_value,
     ),
 )

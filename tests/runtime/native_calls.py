@@ -23,9 +23,10 @@ def hits(kernel: AnyKernel) -> int:
 
 def warm(kernel: AnyKernel, *args: Any, **kwargs: Any) -> None:
     """Call until calls like this one run natively."""
+    before = hits(kernel)
     for _ in range(3):
         kernel(*args, **kwargs)
-    assert hits(kernel) == 1
+    assert hits(kernel) > before
 
 
 def through_python(kernel: AnyKernel) -> Callable[..., Any]:

@@ -75,7 +75,7 @@ def test_sizes_known_at_run_time():
         t = np.arange(n) * 2.5
         return np.sin(t[1:] * t[:-1])[::-1] * t[0]
 
-    (found,) = kernel.report(7).temporaries
+    (found,) = kernel.report(numpy.int64(7)).temporaries
     assert (found.bytes, found.shape) == (None, "float64[max(n, 0)]")
     assert "size known at run time" in str(found)
 

@@ -46,11 +46,21 @@ _INTEGER_CODES = "bBhHiIlLqQ"
 _HEADER = 16
 
 
-def constant_record(constant: object, value: object, memory: Memory) -> list[int]:
-    """An argument whose value is part of the specialisation."""
+def constant_record(constant: object, value: object, spare: int, memory: Memory) -> list[int]:
+    """An argument whose value is part of the specialisation.
+
+    That of an int is read into the word `spare`; other values are the same objects, or texts.
+    """
     if type(value) is not type(constant):
         raise Unsupported
     record = [0] * len(Input)
+    low, high = INT64.bounds
+    if type(value) is int and low <= value <= high:
+        write(record, Input.KIND, InputKind.INT)
+        write(record, Input.WORD, spare)
+        write(record, Input.LOW, value)
+        write(record, Input.HIGH, value)
+        return record
     write(record, Input.KIND, InputKind.CONSTANT)
     write(record, Input.TYPE, memory.keep(value))
     return record

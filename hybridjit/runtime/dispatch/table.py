@@ -181,7 +181,8 @@ class _Writer:
             case ConstantSpec(parts=parts) if parts:
                 raise Unsupported  # the same function may have other code
             case ConstantSpec(constant):
-                record = constant_record(constant, value, self.memory)
+                # The word for errors is set after the arguments are read.
+                record = constant_record(constant, value, self.words.count - 1, self.memory)
             case ScalarSpec(type):
                 param: ScalarParam = next(params)
                 word, is_small = self.words.scalars[param.var], param.name in self.small
