@@ -53,7 +53,8 @@ def main() -> None:
             label = f"{row.family}: {row.name}"
             if all(word in label for word in given.words):
                 limit = rates.seconds(row.flops, row.moved, row.args[0].itemsize)
-                _print({**_describe(row), "limit": limit, **measure_row(row, given)})
+                found = measure_row(row, given.budget, settle=given.threads > 1)
+                _print({**_describe(row), "limit": limit, **found})
 
 
 def _pin(threads: int) -> None:
@@ -71,8 +72,11 @@ def _describe(row: Any) -> dict[str, Any]:
     return {"family": row.family, "name": row.name, "flops": row.flops, "bytes": row.moved}
 
 
-def measure_row(row: Any, given: argparse.Namespace) -> dict[str, Any]:
-    """The times of each way, taken in turns, and how far each is from the truth."""
+def measure_row(row: Any, budget: float, *, settle: bool = False) -> dict[str, Any]:
+    """The times of each way, taken in turns, and how far each is from the truth.
+
+    With `settle`, each begins once the threads of the one before sleep.
+    """
     expected = row.expected()
     ready: dict[str, Any] = {}
     errors: dict[str, float] = {}
@@ -85,7 +89,7 @@ def measure_row(row: Any, given: argparse.Namespace) -> dict[str, Any]:
         if not error <= row.tolerance:
             raise AssertionError(f"{row.name}: {name} is wrong by {error:.1e}")
         ready[name], errors[name] = function, error
-    times = _take_turns(ready, row.args, given.budget, settle=given.threads > 1)
+    times = _take_turns(ready, row.args, budget, settle=settle)
     found = {
         name: {"best": min(each), "median": statistics.median(each)} for name, each in times.items()
     }

@@ -361,7 +361,7 @@ def test_a_choice_that_stayed_one_would_be_noticed(monkeypatch: pytest.MonkeyPat
 
 
 @hybrid.script
-def counts_of(codes: Any, k: int) -> Any:
+def counts_of(codes: Any, k: np.int64) -> Any:
     counts: Any = np.zeros((4**k, k // 2 + 1), np.int64)
     for code in codes:
         counts[code, code % 3] += 1
@@ -369,13 +369,13 @@ def counts_of(codes: Any, k: int) -> Any:
 
 
 def test_a_size_that_takes_a_while_is_found_once() -> None:
-    text = counts_of.inspect("lowered", np.arange(9), 3)
+    text = counts_of.inspect("lowered", np.arange(9), np.int64(3))
     assert "checked_index(code, size)" in text
     assert "4 ** k" not in text.partition("for ")[2]
     for codes in ([], [0, 3, 63, 1, -64, 3], [0, 64], [5]):
-        assert_all_ways_agree(counts_of, np.array(codes, int), 3)
+        assert_all_ways_agree(counts_of, np.array(codes, int), np.int64(3))
     with pytest.raises(IndexError, match="index 2 is out of bounds for axis 1"):
-        counts_of(np.array([5]), 3)
+        counts_of(np.array([5]), np.int64(3))
 
 
 @pytest.mark.parametrize("size", [120, "n"])

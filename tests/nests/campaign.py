@@ -9,6 +9,7 @@ import random
 import traceback
 from typing import Any
 
+from hybridjit.analysis.cost import UNBOUNDED, estimate_work
 from hybridjit.errors import UninitializedRead
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
@@ -24,8 +25,11 @@ from tests.nests.check import (
 from tests.nests.generate import Nest
 from tests.support.before_after import replayed
 
-# Programs are parsed, and run without a schedule, once for so many schedules.
+# Programs are parsed, and run without a schedule, once for so many schedules; for fewer if the
+# interpreter takes a second for them, as for one in fifty.
 SCHEDULES = 8
+SCHEDULES_OF_LONG = 2
+LONG = 200_000
 # One pair in so many runs natively, and of those one in so many is interpreted, too, as all others
 # are: compiling takes two thirds of the time.
 NATIVE_EVERY = 2
@@ -43,7 +47,9 @@ def try_number(seed: int, number: int) -> Drawn:
         expected = run(nest.func, nest.fresh_args())
     except (IndexError, UninitializedRead):
         return drawn
-    for _ in range(SCHEDULES):
+    iterations, _ = estimate_work(nest.func)
+    is_long = LONG < iterations < UNBOUNDED
+    for _ in range(SCHEDULES_OF_LONG if is_long else SCHEDULES):
         _try_schedule(drawn, nest, expected, random.Random(choose(1 << 62)))
     return drawn
 
