@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hybridjit.lazy import lazy_names, no_collection
+from hybridjit.collection import no_collection_of_modules
+from hybridjit.lazy import lazy_names
 
-with no_collection():
+with no_collection_of_modules():
     from hybridjit import config, errors, hybrid
     from hybridjit.errors import (
         ArgumentError,

@@ -21,15 +21,15 @@ No module may use another one of these while it is being loaded itself.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
+
+from hybridjit.collection import no_collection_of_modules
 
 # Held while a module is loaded. A fork waits for it: a child could not finish what another thread
 # of its parent began.
@@ -97,27 +97,8 @@ def _load_elsewhere(name: str) -> ModuleType:
 
 
 def _import(name: str) -> ModuleType:
-    with LOADING, no_collection():
+    with LOADING, no_collection_of_modules():
         return importlib.import_module(name)
-
-
-@contextmanager
-def no_collection() -> Generator[None]:
-    """Without the garbage collector: modules leave none, and looking took a sixth of the time.
-
-    Nor does it look at all that is new as soon as it is back: to freeze and thaw makes what there
-    is as old as what has been looked at twice. Who froze something keeps it frozen.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def _is_loading(module: ModuleType) -> bool:

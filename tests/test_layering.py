@@ -16,6 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "brief_locks",
         "catalogue",
+        "collection",
         "errors",
         "html_text",
         "source",

@@ -17,6 +17,7 @@ from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import Extras, KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
+from hybridjit.collection import no_collection
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
@@ -126,6 +127,7 @@ def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
             opened.in_lanes(loop, choice.lanes, if_possible=True)
 
 
+@no_collection()
 def _translate_as_written(
     request: Request,
     *,
@@ -146,6 +148,7 @@ def _translate_as_written(
     )
 
 
+@no_collection()
 def make_fast(
     func: PrimFunc,
     as_written: PrimFunc | None = None,
@@ -164,6 +167,7 @@ def make_fast(
     )
 
 
+@no_collection()
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
     target, stages, wanted = current_target(), Stages(), config.current()
