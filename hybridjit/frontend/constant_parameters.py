@@ -5,9 +5,10 @@
         for k in const_range(m):   # n is: there is code for each number that is passed
             a *= c                 # c is not
 
-Wanted are the names in bounds of const_range, and in indices of tuples of arrays; then what these
-names are made of, and what decides about them. Control flow is not followed, so this may find too
-many names, never too few: a number too many costs another translation, and changes no result.
+Wanted are the names in bounds of const_range, in what says which axes are meant, and in indices of
+tuples of arrays; then what these names are made of, and what decides about them. Control flow is
+not followed, so this may find too many names, never too few: a number too many costs another
+translation, and changes no result.
 
 In the same way it finds the numbers that arrays are made with, as in `np.zeros((n, m))`. A script
 need not know them, but its code is better and sooner made if it does.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
+from typing import cast
 from weakref import WeakKeyDictionary
 
 from hybridjit.errors import HybridError
@@ -27,6 +29,16 @@ from hybridjit.record import record
 from hybridjit.source import read_function
 
 EXPANDED = "const_range"
+# Arguments of any call that say which axes are meant, and calls whose arguments do, but for the
+# array that functions are given first.
+_AXES = ("axis", "axes")
+_ALONG = (
+    *("sum", "prod", "mean", "std", "var", "min", "max", "all", "any", "ptp", "median", "average"),
+    *("argmin", "argmax", "cumsum", "cumprod", "sort", "argsort", "flip", "count_nonzero"),
+    *("nansum", "nanprod", "nanmean", "nanstd", "nanvar", "nanmin", "nanmax", "nanmedian"),
+    *("squeeze", "expand_dims", "concatenate", "stack", "swapaxes", "moveaxis", "rollaxis"),
+    *("transpose", "permute_dims"),
+)
 # What makes arrays of a shape that it is given, or gives them one.
 _MAKERS = (
     *("zeros", "ones", "empty", "full", "eye", "identity", "output_tensor", "allocate"),
@@ -41,7 +53,7 @@ def constant_parameters(function: FunctionType, tuples: Collection[str] = ()) ->
 
     `tuples` are those that hold more than numbers: which item is meant must be known.
     """
-    if not tuples and not _mentions(function, (EXPANDED,), set()):
+    if not tuples and not _mentions(function, (EXPANDED, *_AXES, *_ALONG), set()):
         return frozenset()
     return _wanted(function, tuples, lambda facts: facts.bounds, ())
 
@@ -89,6 +101,8 @@ def _names_in(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_in(constant)
+        elif isinstance(constant, tuple):  # the keywords of a call, among others
+            yield from map(str, cast("tuple[object, ...]", constant))
 
 
 def _callees(value: object) -> Iterator[FunctionType]:
@@ -192,11 +206,13 @@ class _Reader:
         self.flows: dict[str, set[Wanted]] = {}
         self.calls: list[ast.Call] = []
         self._inner: dict[str, ast.FunctionDef] = {}
+        self._own: frozenset[str] = frozenset()
 
     def read(self, function: ast.FunctionDef) -> _Facts:
         self._inner = {
             node.name: node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)
         }
+        self._own = frozenset(_bound_names(function))
         for stmt in function.body:
             self._visit(stmt, frozenset())
         return _Facts(
@@ -239,6 +255,8 @@ class _Reader:
 
     def _call(self, call: ast.Call, tests: frozenset[Wanted]) -> None:
         self.calls.append(call)
+        for axes in self._axes(call):
+            self.bounds |= _names(axes)
         match call.func:
             case ast.Name(name) | ast.Attribute(_, name) if name == EXPANDED:
                 for bound in call.args:
@@ -253,6 +271,24 @@ class _Reader:
                         self.flows.setdefault(each, set()).update(_names(value) | tests)
             case _:
                 pass
+
+    def _axes(self, call: ast.Call) -> Iterator[ast.expr]:
+        """What may say which axes a call is about."""
+        yield from (keyword.value for keyword in call.keywords if keyword.arg in _AXES)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _ALONG:
+            owner = call.func.value
+            while isinstance(owner, ast.Attribute):
+                owner = owner.value
+            is_module = isinstance(owner, ast.Name) and owner.id not in self._own
+            yield from call.args[is_module:]
+
+
+def _bound_names(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
 
 
 def _names(expr: ast.AST) -> frozenset[Wanted]:

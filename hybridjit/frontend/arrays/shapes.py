@@ -205,6 +205,7 @@ def axis_of(build: Builder, value: Value, ndim: int, node: ast.expr) -> int:
         raise build.refuse(
             f"an axis must be a number known when the script is compiled, found {describe(value)}",
             node,
+            help="write it as a number, pass it to the script, or loop over axes with const_range",
         )
     if not -ndim <= axis < ndim:
         raise ShapeMismatch(
