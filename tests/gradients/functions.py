@@ -163,9 +163,14 @@ def make_gradient(function: Function, choose: random.Random) -> Gradient:
 
 
 def _graph(choose: random.Random, sizes: Sequence[int], dtype: str) -> Function:
-    graph = make_graph(choose, MAKERS, sizes, [dtype])
-    given = [item for item in graph.made if is_input(item)]
-    return Function(given, given, graph.outputs[-1], graph.kinds)
+    while True:
+        graph = make_graph(choose, MAKERS, sizes, [dtype])
+        given = [item for item in graph.made if is_input(item)]
+        made = [item for item in (*graph.made, *graph.outputs) if not is_input(item)]
+        # Places of extrema and the like are integers, which have no derivatives.
+        floats = [item for item in made if item.tensor.dtype == dtype]
+        if floats:
+            return Function(given, given, floats[-1], graph.kinds)
 
 
 # -- operators -------------------------------------------------------------------------------------
