@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from hybridjit.runtime.modules import c_text, export
+from hybridjit.runtime.modules import c_text, c_transforms, export
 from tests.exports.campaign import try_number
 from tests.planted.bugs import Bug, RandomCheck, replaced
+from tests.runtime.test_export import test_a_library_transforms_without_numpy
 
 # Libraries until a bug counts as missed.
 MAX_LIBRARIES = 12
@@ -24,7 +27,14 @@ def at_random(first: int) -> RandomCheck:
     return RandomCheck("exports", check_number, first, MAX_LIBRARIES)
 
 
+def transforms() -> None:
+    """The transforms of a library give what NumPy's give."""
+    with tempfile.TemporaryDirectory() as folder:
+        test_a_library_transforms_without_numpy("complex128", Path(folder))
+
+
 _passed = vars(c_text)["_passed"]
+_TRANSFORMS: str = vars(c_transforms)["_BEGIN"]
 _format_with = vars(c_text)["format_with"]
 _Exported = export.Exported
 
@@ -50,6 +60,13 @@ def without_writes(*args: Any) -> Any:
     return dataclasses.replace(_Exported(*args), written=frozenset())
 
 
+def in_transforms(name: str, right: str, wrong: str) -> Bug:
+    """Another text somewhere in the C code of transforms."""
+    assert _TRANSFORMS.count(right) == 1, right
+    text = _TRANSFORMS.replace(right, wrong)
+    return Bug(name, [replaced(c_transforms, "_BEGIN", text)], transforms)
+
+
 BUGS = (
     Bug(
         "sizes are mistaken for each other",
@@ -71,4 +88,9 @@ BUGS = (
         [replaced(c_text, "format_with", without_divisor)],
         at_random(0),
     ),
+    in_transforms("parts take the first roots of the whole", "% n * step]", "% n]"),
+    in_transforms("parts are turned by another root", "(q * m + j) % n", "(q * m) % n"),
+    in_transforms("half a spectrum is not mirrored", "is_mirrored ? im : -im", "im"),
+    in_transforms("elements after the last are read", "if (k >= given)", "if (k > n)"),
+    in_transforms("an odd length is an even one", "(kind == 3 ? 2 : 1)", "2"),
 )
