@@ -136,11 +136,18 @@ class _Parallelize(StmtMutator):
             return node
         if _is_wanted_inside(node):
             return self._across(node) or self._inside(node)
+        if not self.only_asked and not node.hint(ON_THREADS) and self._is_small(node):
+            return node
         extent = loop_extent(node)
         if extent is not None and extent < _FEW:
             inner = self._inside(node)
             return inner if inner is not node else self._on_threads(node) or node
         return self._on_threads(node) or self._across(node) or self._inside(node)
+
+    def _is_small(self, loop: For) -> bool:
+        """True if nothing in `loop` is worth it: no loop inside does more than all of it."""
+        extent = loop_extent(loop)
+        return (extent is None or extent > 1) and not is_worth_it(loop, limits_in(self.scope))
 
     def _inside(self, loop: For) -> For:
         self.scope.append(loop)

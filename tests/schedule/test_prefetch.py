@@ -55,6 +55,32 @@ def test_lanes_that_are_written_out_ask_once() -> None:
     np.testing.assert_allclose(c, b[:, None] * a.sum(axis=0))
 
 
+@hybrid.script
+def added(a: Any, c: Any) -> None:
+    for p in range(a.shape[1] // 16):
+        for r in range(3):
+            for lane in vectorize(16):
+                c[r, p * 16 + lane] = c[r, p * 16 + lane] + a[r, p * 16 + lane]
+
+
+def prefetches_of_rows(dtype: str) -> int:
+    rng = np.random.default_rng(0)
+    a, c = (rng.random((3, 64)).astype(dtype) for _ in range(2))
+    expected = a + c
+    ahead: Any = added.with_schedule(lambda s: s.annotate("p", "prefetch_c", 0))
+    text = ahead.inspect("llvm", a, c)
+    ahead(a, c)
+    np.testing.assert_array_equal(c, expected)
+    return text.count("call void @llvm.prefetch")
+
+
+def test_all_lines_of_lanes_in_short_loops_are_asked_for_at_once() -> None:
+    of_rows = prefetches_of_rows("float32")  # sixteen lanes are one line
+    assert of_rows > 0
+    assert of_rows % 3 == 0
+    assert prefetches_of_rows("float64") == 2 * of_rows
+
+
 @pytest.mark.parametrize(
     ("buffer", "distance", "match"),
     [

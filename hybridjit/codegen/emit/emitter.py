@@ -96,11 +96,14 @@ class LoopTargets:
 
 @record
 class Request:
-    """Fetch what is read from the buffer called `name` when `var` is further on by `ahead`."""
+    """Fetch what is read from the buffer called `name` when `var` is further on by `ahead`; or what
+    is touched in the same iteration (`is_now`).
+    """
 
     name: str
     var: Var
     ahead: Value
+    is_now: bool
 
 
 @record(frozen=False)

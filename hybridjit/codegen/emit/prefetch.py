@@ -7,6 +7,15 @@ iterations of a loop that is written out, is asked for by the loop around that t
         for r in unroll(6):
             for l in vectorize(16):                 -->     b[d + 8, 0] is asked for once
                 ... b[d, l] ...
+
+Of a loop with "prefetch_c": 0, an iteration asks at its begin for what lanes in it will read or
+write, all lines of them, and those of short loops around them as well:
+
+    for p in serial(n, annotations={"prefetch_c": 0}):
+        ...                                                     -->  c[0, p * 32], c[0, p * 32 + 8],
+        for r in range(6):                                           ..., c[5, p * 32 + 24] are
+            for l in vectorize(32):                                  asked for
+                c[r, p * 32 + l] = ...
 """
 
 from __future__ import annotations
@@ -17,15 +26,15 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import limits_of_loop, loop_extent
 from hybridjit.arith.ranges import constant
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.codegen.emit.emitter import Emitter, Request
-from hybridjit.codegen.emit.memory import call_prefetch
+from hybridjit.codegen.emit.memory import LINE, call_prefetch
 from hybridjit.codegen.llvm_types import I64, Value
 from hybridjit.ir.expr import Const, Expr, Load, Var
-from hybridjit.ir.stmt import For, LoopKind, Stmt, While
+from hybridjit.ir.stmt import For, LoopKind, Stmt, Store, While
 from hybridjit.ir.visit import substitute, walk
 
 PREFIX = "prefetch_"
@@ -39,6 +48,7 @@ def find_requests(emitter: Emitter, loop: For, step: Value) -> list[Request]:
             name.removeprefix(PREFIX),
             loop.var,
             emitter.b.mul(step, ir.Constant(I64, distance)),
+            distance == 0,
         )
         for name, distance in loop.annotations
         if name.startswith(PREFIX) and isinstance(distance, int)
@@ -48,6 +58,10 @@ def find_requests(emitter: Emitter, loop: For, step: Value) -> list[Request]:
 def emit_prefetches(emitter: Emitter, loop: For) -> None:
     """The prefetches for what the body of `loop` itself reads, at its start."""
     for request in emitter.prefetches:
+        if request.is_now:
+            for load in _find_rows(emitter, loop, request) if request.var is loop.var else ():
+                _emit(emitter, request.var, load, request.ahead)
+            continue
         places: dict[Var, Sequence[Expr]] = {}
         if request.var is loop.var:
             places = _places_inside(loop.body)
@@ -88,6 +102,32 @@ def _find_loads(
                 if _is_wanted(emitter, load, request):
                     found.setdefault(load)
     return list(found)
+
+
+def _find_rows(emitter: Emitter, loop: For, request: Request) -> list[Load]:
+    """The lines that the lanes in short loops inside of `loop` read or write, each once."""
+    found: dict[Load, None] = {}
+    for node in walk(loop.body):
+        if isinstance(node, Load | Store) and node.buffer.name == request.name:
+            per_line = max(1, LINE * 8 // node.buffer.dtype.bits)
+            places = _places_of_rows(emitter, loop.body, per_line)
+            for load in _written_out(Load(node.buffer, node.indices), places):
+                if _is_wanted(emitter, load, request):
+                    found.setdefault(load)
+    return list(found)
+
+
+def _places_of_rows(emitter: Emitter, body: Stmt, per_line: int) -> dict[Var, Sequence[Expr]]:
+    """The short loops inside, and for which of their iterations to ask: one for each line."""
+    found: dict[Var, Sequence[Expr]] = {}
+    for loop in (node for node in walk(body) if isinstance(node, For)):
+        limits = limits_of_loop(loop, emitter.limits)
+        if limits is None or constant(loop.start) != 0 or constant(loop.step) != 1:
+            continue
+        step = per_line if loop.kind is LoopKind.VECTORIZED else 1
+        if limits[1] < step * _MOST_WRITTEN_OUT:
+            found[loop.var] = [Const(at) for at in range(0, limits[1] + 1, step)]
+    return found
 
 
 def _written_out(load: Load, places: Mapping[Var, Sequence[Expr]]) -> Iterator[Load]:

@@ -75,7 +75,8 @@ from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, Tile
 Indices = tuple[Expr, ...]
 
 # A panel comes from the second cache, line by line: each is asked for so many terms before it is
-# multiplied (1024 x 1024 in float32: 125 GFLOP/s instead of 117).
+# multiplied (1024 x 1024 in float32: 125 GFLOP/s instead of 117). Totals come from further away:
+# they are asked for before the first term (3 % of 1024 x 1024 in float64).
 TERMS_AHEAD = 4
 LINE = 64  # bytes
 # Of a filter, so many terms are packed before those of the next one (512 filters of 512 x 3 x 3: a
@@ -85,9 +86,10 @@ TERMS_OF_FILTERS = 96
 
 @record
 class _TilePlace:
-    """Where a tile is: its rows, its panel, and its first column."""
+    """Where a tile is: its rows, how many of them there are, its panel, and its first column."""
 
     rows: RowsAt
+    height: Expr
     p: Expr
     j: Expr
 
@@ -154,10 +156,14 @@ class TiledProduct:
             at = RowsAt(around, i, k)
             left.pack(at, depth)
 
-            def tile(p: Expr) -> None:
-                here._tile(_TilePlace(at, p, column_of(p)), depth)
+            height = self._part(self.factors.sizes[0], i, self.tile.rows, "rows")
 
-            code.each("p", panels, tile, start=self._first_panel(i, j))
+            def tile(p: Expr) -> None:
+                here._tile(_TilePlace(at, height, p, column_of(p)), depth)
+
+            code.each(
+                "p", panels, tile, start=self._first_panel(i, j), marks=self._ask_for_totals()
+            )
 
         def pack(p: Expr, at: Place, d: Expr) -> None:
             self._pack_right(term_at(k, at), column_of(p), (p, d))
@@ -328,8 +334,18 @@ class TiledProduct:
 
     def _ask_ahead(self) -> Annotations:
         """That the panel is asked for some terms ahead, where a vector is a line of the cache."""
-        lanes = self.tile.lanes * self.tile.dtype.component.bits // 8
-        return ((f"prefetch_{self.memory.right.name}", TERMS_AHEAD),) if lanes >= LINE else ()
+        return ((f"prefetch_{self.memory.right.name}", TERMS_AHEAD),) if self._fills_lines() else ()
+
+    def _ask_for_totals(self) -> Annotations:
+        """That the totals of a tile are asked for before its terms are added."""
+        totals = self.memory.totals
+        return (
+            () if totals is None or not self._fills_lines() else ((f"prefetch_{totals.name}", 0),)
+        )
+
+    def _fills_lines(self) -> bool:
+        """Whether a vector is a line of the cache."""
+        return self.tile.lanes * self.tile.dtype.component.bits // 8 >= LINE
 
     def _begin(self, place: _TilePlace) -> None:
         """Set the sums to what the terms before left of them, or to zeros."""
@@ -453,7 +469,7 @@ class TiledProduct:
     def _each_element(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
         code, size = self.code, self.factors.sizes[2]
-        height = self._part(self.factors.sizes[0], place.rows.i, self.tile.rows, "rows")
+        height = place.height
 
         def only_inside(r: Expr, lane: Expr) -> None:
             code.only_if(Lt(plus(place.j, lane), size), lambda: body(r, lane))
