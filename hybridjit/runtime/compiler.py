@@ -127,7 +127,6 @@ def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
             opened.in_lanes(loop, choice.lanes, if_possible=True)
 
 
-@no_collection()
 def _translate_as_written(
     request: Request,
     *,
@@ -136,19 +135,19 @@ def _translate_as_written(
     copies_views: bool = False,
 ) -> Parsed:
     environment = Environment.of(request.function)
-    return parse(
-        request.source,
-        environment,
-        request.specs,
-        fastmath=request.fastmath,
-        parallel=request.parallel,
-        shares_memory=shares_memory,
-        keeps_names=keeps_names,
-        copies_views=copies_views,
-    )
+    with no_collection():
+        return parse(
+            request.source,
+            environment,
+            request.specs,
+            fastmath=request.fastmath,
+            parallel=request.parallel,
+            shares_memory=shares_memory,
+            keeps_names=keeps_names,
+            copies_views=copies_views,
+        )
 
 
-@no_collection()
 def make_fast(
     func: PrimFunc,
     as_written: PrimFunc | None = None,
@@ -160,16 +159,21 @@ def make_fast(
 
     With a schedule, what it did not touch of the program `as_written` is made fast.
     """
-    return on_fresh_stack(
-        lambda: optimize_program(
-            func, current_target(), as_written, says_order=says_order, in_c_order=in_c_order
+    with no_collection():
+        return on_fresh_stack(
+            lambda: optimize_program(
+                func, current_target(), as_written, says_order=says_order, in_c_order=in_c_order
+            )
         )
-    )
 
 
-@no_collection()
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
+    with no_collection():
+        return _build(func, layout, may_reorder=may_reorder)
+
+
+def _build(func: PrimFunc, layout: Layout, *, may_reorder: bool) -> Code:
     target, stages, wanted = current_target(), Stages(), config.current()
     extras = Extras(has_lines=wanted.perf, fills_unset=wanted.debug)
 

@@ -44,10 +44,10 @@ def suit_product(product: Product, target: Target) -> Tile:
         tile = replace(tile, in_order=True, fuse=False)
     if has_windows or (inner is not None and inner <= tile.depth):
         return tile
-    return replace(tile, depth=_best_depth(tile, inner, target))
+    return replace(tile, depth=best_depth(tile, inner, target))
 
 
-def _best_depth(tile: Tile, inner: int | None, target: Target) -> int:
+def best_depth(tile: Tile, inner: int | None, target: Target) -> int:
     """How many of more than the usual number of terms are added in one go."""
     size, first = tile.dtype.bits // 8, target.caches.first
     if (tile.rows + tile.columns) * DEPTH * size <= first:
