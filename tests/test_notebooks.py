@@ -33,7 +33,8 @@ class Notebook:
 
 
 @pytest.fixture
-def notebook() -> Iterator[Notebook]:
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Notebook]:
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # another than ours is warned of
     made = Notebook()
     yield made
     interactiveshell.InteractiveShell.clear_instance()
