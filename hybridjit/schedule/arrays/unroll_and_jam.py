@@ -95,11 +95,14 @@ def _at(loop: For, place: Expr) -> Stmt:
 
 def _jam(bodies: Sequence[Stmt]) -> Stmt:
     """Bodies that are alike as one: loops of the same length become one, and so do branches and
-    names of the same value.
+    names of the same value. What was folded away in some of them leaves nothing to compare.
     """
+    lists = [flat_stmts(body) for body in bodies]
+    if len(set(map(len, lists))) > 1:
+        return seq(*bodies)
     made: list[Stmt] = []
     known: dict[Var, Expr] = {}
-    for alike in zip(*(flat_stmts(body) for body in bodies), strict=True):
+    for alike in zip(*lists, strict=True):
         first, *others = same = [substitute(stmt, known) if known else stmt for stmt in alike]
         if isinstance(first, Let) and all(_is_same_value(first, other) for other in others):
             made.append(first)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from hybridjit.analysis.faults import Fault
-from hybridjit.arith.ranges import constant
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import ScheduleError
-from hybridjit.ir.expr import Expr
+from hybridjit.ir.expr import Expr, Gt
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Stmt
 from hybridjit.processor import current_target
@@ -147,9 +148,12 @@ class GemmNumbers:
 def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     """Multiply in packed tiles that are kept in registers: see schedule/arrays/gemm.py."""
     numbers.check()
+    loops_around = loops_of_block(func, the_block(func, block_name))
+    if any(loop_extent(loop) == 0 for loop in loops_around):
+        return func  # nothing to multiply; what stores the zeros of sums of nothing stays
     found = find_in_block(func, block_name, is_gemm=True)
     version = None
-    if found is None or (found.product.in_order and _large(found.product, numbers) is not None):
+    if found is None or (found.product.in_order and _is_open(found.product, numbers)):
         version = find_version(func, block_name, numbers)
     found = version or _find(func, block_name, "gemm")
     product, fusion = found.product, found.plain.fusion
@@ -167,6 +171,8 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     if numbers.symmetric and mirror is None:
         raise refuse(func, f"gemm: the product of '{block_name}' is not symmetric", [block])
     is_large = None if version is not None else _large(product, numbers)
+    if start is None and numbers.least_terms is None:
+        is_large = None  # what is there already stays, if there are no terms
     if start is None and (mirror is not None or is_large is not None):
         help = "not if half of it is mirrored, or sizes are known at run time only"
         raise refuse(
@@ -193,11 +199,19 @@ def _check_rounding(
         )
 
 
+def _is_open(product: Product, numbers: GemmNumbers) -> bool:
+    """Whether it is known at run time only if there are terms at all, and enough of them."""
+    return _large(product, numbers) is not None
+
+
 def _large(product: Product, numbers: GemmNumbers) -> Expr | None:
-    """The condition for tiles, if it is not known from the start."""
-    if numbers.least_terms is None or None not in map(constant, product.sizes):
+    """The condition for tiles, if it is not known from the start: sums of nothing have none."""
+    if None not in map(constant, product.sizes):
         return None
-    return is_larger(product.sizes, numbers.least_terms, numbers.least_rows or 1)
+    if numbers.least_terms is None:
+        terms = product.sizes[1]
+        return Gt(terms, ZERO) if constant(terms) is None else None
+    return is_larger(product.sizes, max(1, numbers.least_terms), numbers.least_rows or 1)
 
 
 def interchange_product(func: PrimFunc, block_name: str, *, fma: bool) -> PrimFunc:
