@@ -106,3 +106,13 @@ def test_an_axis_of_the_run_has_a_way_out() -> None:
     with pytest.raises(ParseError, match="an axis must be a number known") as caught:
         along_each(GRID)
     assert "const_range" in str(caught.value)
+
+
+@hybrid.script
+def kept(x: Any, keepdims: Any) -> Any:
+    return x.sum(axis=0, keepdims=keepdims)
+
+
+def test_keepdims_of_the_run_is_not_ignored() -> None:
+    with pytest.raises(ParseError, match="keepdims must be known when the script is compiled"):
+        kept(GRID, True)

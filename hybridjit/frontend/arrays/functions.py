@@ -167,6 +167,12 @@ def reduction(
     ndim = len(value.shape)
     found = axes_argument(build, args.get("axis"), ndim)
     keepdims = build.scalar(args["keepdims"]).constant if "keepdims" in args else False
+    if keepdims is None:
+        raise build.refuse(
+            "keepdims must be known when the script is compiled",
+            args["keepdims"],
+            help="write True or False, or a branch for each of them",
+        )
     axes = Axes(tuple(range(ndim)) if found is None else found, ndim, bool(keepdims))
     dtype = find_dtype_argument(build, args)
     match name:
