@@ -187,6 +187,20 @@ def text_argument(build: Builder, node: ast.expr, what: str) -> str:
     return value.text
 
 
+def flag_argument(build: Builder, args: Mapping[str, ast.expr], name: str, default: bool) -> bool:
+    """The flag that a call is given by name, which decides what code there is."""
+    if name not in args:
+        return default
+    known = build.scalar(args[name]).constant
+    if known is None:
+        raise build.refuse(
+            f"{name} must be known when the script is compiled",
+            args[name],
+            help="write True or False, or a branch for each of them",
+        )
+    return bool(known)
+
+
 def _numpy_dtype(name: str) -> np.dtype[Any] | None:
     try:
         return np.dtype(name)

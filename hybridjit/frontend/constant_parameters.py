@@ -5,8 +5,9 @@
         for k in const_range(m):   # n is: there is code for each number that is passed
             a *= c                 # c is not
 
-Wanted are the names in bounds of const_range, in what says which axes are meant, and in indices of
-tuples of arrays; then what these names are made of, and what decides about them. Control flow is
+Wanted are the names in bounds of const_range, in what says which axes are meant and whether they
+are kept, and in indices of tuples of arrays; then what these names are made of, and what decides
+about them. Control flow is
 not followed, so this may find too many names, never too few: a number too many costs another
 translation, and changes no result.
 
@@ -29,9 +30,9 @@ from hybridjit.record import record
 from hybridjit.source import read_function
 
 EXPANDED = "const_range"
-# Arguments of any call that say which axes are meant, and calls whose arguments do, but for the
-# array that functions are given first.
-_AXES = ("axis", "axes")
+# Arguments of any call that say which axes are meant, or are flags that decide about shapes, and
+# calls whose arguments do, but for the array that functions are given first.
+_AXES = ("axis", "axes", "keepdims", "endpoint", "sparse")
 _ALONG = (
     *("sum", "prod", "mean", "std", "var", "min", "max", "all", "any", "ptp", "median", "average"),
     *("argmin", "argmax", "cumsum", "cumprod", "sort", "argsort", "flip", "count_nonzero"),

@@ -246,7 +246,13 @@ def _chain(build: Builder, operands: Sequence[Scalar], node: ast.Compare) -> Sca
 
 
 def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) -> Scalar:
-    """`x in items`; of what is neither a list, a tuple nor an array of one axis, a refusal."""
+    """`x in items`; of what is neither a list, a tuple nor an array of one axis, a refusal.
+
+    Of a string, whether it is part of another: what kinds of numbers are asked with.
+    """
+    if isinstance(item, Text) and isinstance(items, Text):
+        is_part = item.text in items.text
+        return _decided(build, is_part == isinstance(node.ops[0], ast.In), node)
     is_row = isinstance(items, AnyArray) and len(items.shape) == 1
     if not is_row and not isinstance(items, (GrowingList, Items)):
         raise refusal(node.ops[0], build.span(node))

@@ -118,9 +118,13 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
 
 
 def fix_numbers(spec: Spec, value: Any, parts: Collection[object]) -> Spec:
-    """The type of an argument whose integers have to be known: those of `parts`; None is all."""
+    """The type of an argument that has to be known: the integers and flags of `parts`, of which
+    None is all.
+    """
     match spec:
-        case ScalarSpec(type) if value is not spec and type.dtype.is_integer and None in parts:
+        case ScalarSpec(ScalarType(dtype) as type) if (
+            value is not spec and (dtype.is_integer or dtype.is_bool) and None in parts
+        ):
             return ConstantSpec(value if type.weak else cast(value, type.dtype))
         case TupleSpec(items, fields, None) if value is not spec:
             names = range(len(items)) if fields is None else fields

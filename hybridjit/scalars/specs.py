@@ -119,10 +119,10 @@ def is_known_size(spec: Spec) -> bool:
 
 
 def holds_integers(spec: Spec) -> bool:
-    """Whether it is an integer that is known only when the kernel runs, or holds one."""
+    """Whether it is an integer or a flag that is known only when the kernel runs, or holds one."""
     match spec:
         case ScalarSpec(type):
-            return type.dtype.is_integer
+            return type.dtype.is_integer or type.dtype.is_bool
         case TupleSpec(items):
             return any(map(holds_integers, items))
         case _:

@@ -110,9 +110,66 @@ def test_an_axis_of_the_run_has_a_way_out() -> None:
 
 @hybrid.script
 def kept(x: Any, keepdims: Any) -> Any:
-    return x.sum(axis=0, keepdims=keepdims)
+    return x.sum(axis=0, keepdims=keepdims), np.median(x, axis=1, keepdims=keepdims)
 
 
-def test_keepdims_of_the_run_is_not_ignored() -> None:
-    with pytest.raises(ParseError, match="keepdims must be known when the script is compiled"):
-        kept(GRID, True)
+@hybrid.script
+def grids(x: Any, is_full: bool, flags: tuple[bool, bool]) -> Any:
+    size = len(x) if is_full else 2
+    line = np.linspace(0, 1, size, endpoint=not is_full)
+    return line, np.meshgrid(x[0], x[0], sparse=flags[1])[0], x.mean(0, keepdims=flags[0])
+
+
+@pytest.mark.parametrize("flag", [True, False, 1, 0, np.int8(0)])
+def test_flags_that_decide_about_shapes_may_be_arguments(flag: Any) -> None:
+    assert_all_ways_agree(kept, GRID, flag)
+    assert_all_ways_agree(grids, GRID, flag, (bool(flag), not flag))
+    assert_all_ways_agree(grids, GRID, flag, (not flag, bool(flag)))
+
+
+@hybrid.script
+def kept_if_large(x: Any) -> Any:
+    is_large = x[0, 0] > 0.0
+    return x.sum(axis=0, keepdims=is_large)
+
+
+@hybrid.script
+def spread(x: Any, k: int) -> Any:
+    return np.linspace(0, 1, 5, endpoint=x[0, k] > 0.0)
+
+
+@hybrid.script
+def grid_of(x: Any) -> Any:
+    return np.meshgrid(x[0], x[1], sparse=x[0, 0] > 0.0)[0]
+
+
+@hybrid.script
+def copied(x: Any) -> Any:
+    y = x.astype(np.float64, copy=x[0, 0] > 0.0)
+    y[0] = 1.0
+    return y
+
+
+@pytest.mark.parametrize(
+    ("kernel", "more", "flag"),
+    [
+        (kept_if_large, (), "keepdims"),
+        (spread, (1,), "endpoint"),
+        (grid_of, (), "sparse"),
+        (copied, (), "copy"),
+    ],
+)
+def test_flags_of_the_run_are_not_ignored(kernel: Any, more: tuple[int, ...], flag: str) -> None:
+    with pytest.raises(ParseError, match=f"{flag} must be known when the script is compiled"):
+        kernel(GRID, *more)
+
+
+def kind_of(x: Any) -> Any:
+    if x.dtype.kind in "iu":
+        return x // 2
+    return x * 2 if x.dtype.kind not in "fc" else x / 2
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float32, np.complex64, np.bool_])
+def test_kinds_of_numbers_are_asked_with_in(dtype: Any) -> None:
+    assert_all_ways_agree(hybrid.script(kind_of), np.arange(4).astype(dtype))

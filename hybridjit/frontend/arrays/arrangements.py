@@ -146,12 +146,16 @@ def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[An
 
 
 def as_array(build: Builder, value: Value, node: ast.expr) -> AnyArray:
-    """An array; a list becomes one, and a number one without dimensions."""
+    """An array; a list becomes one, and a number one without dimensions.
+
+    The types of arrays are not weak: of a Python int it is an array of int64.
+    """
     value = without_list(build, value, node)
     if isinstance(value, AnyArray):
         return whole(build, value, build.span(node))
     number = build.as_scalar(value, node, "an array")
-    return ArrayExpr((), number.type.dtype, lambda _: number)
+    element = Scalar(number.expr, ScalarType(number.type.dtype))
+    return ArrayExpr((), element.type.dtype, lambda _: element)
 
 
 def _repetitions(build: Builder, value: Value, node: ast.expr) -> Expr:

@@ -19,7 +19,12 @@ from hybridjit.frontend.arrays.memory import (
     whole,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, dtype_argument, refuse_keyword
+from hybridjit.frontend.call_arguments import (
+    arguments,
+    dtype_argument,
+    flag_argument,
+    refuse_keyword,
+)
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
@@ -161,7 +166,7 @@ def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Cal
             args = arguments(build, node, "dtype", "copy", required=1)
             dtype = dtype_argument(build, args["dtype"])
             is_same = elements_of(build, owner).dtype is dtype
-            if is_same and "copy" in args and build.scalar(args["copy"]).constant is False:
+            if not flag_argument(build, args, "copy", True) and is_same:
                 return owner
             return elementwise(
                 build,

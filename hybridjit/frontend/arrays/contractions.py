@@ -158,7 +158,8 @@ def dot(build: Builder, a: Value, b: Value, node: ast.Call) -> Value:
     """`np.dot(a, b)`: the last axis of a with the last but one of b."""
     a, b = without_list(build, a, node), without_list(build, b, node)
     if not isinstance(a, AnyArray) or not isinstance(b, AnyArray) or not (a.shape and b.shape):
-        return elementwise(build, [a, b], lambda p: apply("*", Style.NUMPY, p, None), node)
+        pair = [as_array(build, a, node), as_array(build, b, node)]
+        return elementwise(build, pair, lambda p: apply("*", Style.NUMPY, p, None), node)
     if len(a.shape) <= 2 and len(b.shape) <= 2:
         return product(build, a, b, node)
     axes = [[len(a.shape) - 1], [max(len(b.shape) - 2, 0)]]

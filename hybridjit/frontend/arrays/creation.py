@@ -12,7 +12,12 @@ from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, whole
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, find_dtype_argument, shape_argument
+from hybridjit.frontend.call_arguments import (
+    arguments,
+    find_dtype_argument,
+    flag_argument,
+    shape_argument,
+)
 from hybridjit.frontend.values import (
     AnyArray,
     ArrayExpr,
@@ -191,7 +196,7 @@ def make_linspace(build: Builder, name: str, node: ast.Call) -> Value:
         for key, end in zip(("start", "stop"), ends, strict=True)
     )
     size = fixed_index(build, build.index(args["num"], "num")) if "num" in args else Const(50)
-    has_end = build.scalar(args["endpoint"]).constant if "endpoint" in args else True
+    has_end = flag_argument(build, args, "endpoint", True)
     last = minus(size, ONE)
     steps = tidy(Max(last if has_end else size, ONE))
     width = binary(Sub, stop, start, span)

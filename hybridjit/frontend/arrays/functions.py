@@ -68,7 +68,7 @@ from hybridjit.frontend.arrays.shapes import (
     transposed,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.call_arguments import arguments, find_dtype_argument
+from hybridjit.frontend.call_arguments import arguments, find_dtype_argument, flag_argument
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -166,14 +166,8 @@ def reduction(
         value = elements_of(build, whole(build, value, build.span(node)))
     ndim = len(value.shape)
     found = axes_argument(build, args.get("axis"), ndim)
-    keepdims = build.scalar(args["keepdims"]).constant if "keepdims" in args else False
-    if keepdims is None:
-        raise build.refuse(
-            "keepdims must be known when the script is compiled",
-            args["keepdims"],
-            help="write True or False, or a branch for each of them",
-        )
-    axes = Axes(tuple(range(ndim)) if found is None else found, ndim, bool(keepdims))
+    keepdims = flag_argument(build, args, "keepdims", False)
+    axes = Axes(tuple(range(ndim)) if found is None else found, ndim, keepdims)
     dtype = find_dtype_argument(build, args)
     match name:
         case "mean":

@@ -20,6 +20,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
     find_dtype_argument,
+    flag_argument,
     refuse_keyword,
     text_argument,
 )
@@ -38,7 +39,7 @@ def mesh(build: Builder, name: str, node: ast.Call) -> Value:
         if keyword.arg not in ("indexing", "sparse"):
             raise refuse_keyword(build, ast.unparse(node.func), keyword)
     order = text_argument(build, options["indexing"], "an order") if "indexing" in options else ""
-    is_sparse = "sparse" in options and bool(build.scalar(options["sparse"]).constant)
+    is_sparse = flag_argument(build, options, "sparse", False)
     is_by_row = order == "ij"
     parts = [elements_of(build, flat(build, array_argument(build, arg), node)) for arg in node.args]
     axes = list(range(len(parts)))
@@ -61,19 +62,19 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.array(values, dtype)`: a copy of an array, or numbers written as lists."""
     copies = ("copy",) if name == "array" else ()
     args = arguments(build, node, "object", "dtype", *copies, required=1)
-    if "copy" in args and build.scalar(args["copy"]).constant is not True:
+    if not flag_argument(build, args, "copy", True):
         raise build.refuse("np.array makes a copy here", args["copy"], help="write np.asarray(x)")
     value = build.evaluate(args["object"])
     dtype = find_dtype_argument(build, args)
     if isinstance(value, AnyArray) and name != "array":
         own = elements_of(build, value).dtype
-        if dtype is None or dtype is own:
-            return (
-                value
-                if name == "asarray"
-                else in_row_major_order(build, value, "ascontiguousarray")
-            )
+        if name == "asarray" and dtype in (None, own):
+            return value
+        if value.shape and dtype in (None, own):
+            return in_row_major_order(build, value, name)
     array = elements_of(build, array_of_items(build, value, args["object"]))
+    if name == "ascontiguousarray" and not array.shape:
+        array = elements_of(build, with_axis(build, array, 0, node))
     if dtype is None:
         return computed(build, array)
     span = build.span(node)

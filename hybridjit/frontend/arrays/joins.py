@@ -161,7 +161,7 @@ def block(build: Builder, name: str, node: ast.Call) -> Value:
 
 def _joined_lists(build: Builder, value: Value, depth: int, node: ast.Call) -> AnyArray:
     if not isinstance(value, Items):
-        return _at_least(build, as_array(build, value, node), max(depth, 1), node)
+        return _at_least(build, as_array(build, value, node), depth, node)
     parts = [_joined_lists(build, item, depth, node) for item in value.items]
     ndim = max(len(part.shape) for part in parts)
     parts = [_at_least(build, part, ndim, node) for part in parts]

@@ -59,12 +59,13 @@ def inner(a: Array | float, b: Array | float) -> Array:
     """The sums of the products along the last axes."""
     x, y = np.asarray(a), np.asarray(b)
     if x.ndim == 0 or y.ndim == 0:
-        return np.multiply(a, b)
+        return np.multiply(x, y)
     return np.tensordot(x, y, axes=(-1, -1))
 
 
 def kron(a: Array, b: Array) -> Array:
     """All products of elements of two arrays, of at most two dimensions."""
+    a, b = np.asarray(a), np.asarray(b)
     if a.ndim > 2 or b.ndim > 2:
         raise NotImplementedError(
             "it takes arrays of at most two dimensions here",
@@ -102,7 +103,8 @@ def cross(
 
 def polyval(p: Array, x: Array | float) -> Array:
     """The polynomial with the coefficients `p`, highest first, at `x`."""
-    y = np.zeros_like(x) if np.ndim(x) else 0 * x
+    dtype = np.result_type(p, np.asarray(x))  # a plain number counts as an int64 or a float64
+    y = np.zeros(np.shape(x), dtype) if np.ndim(x) else dtype.type(0)
     for c in p:
         y = y * x + c
     return y

@@ -249,6 +249,8 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Ar
 
 def _from_end_to_end(M: int) -> Array:
     """The numbers from -1 to 1 at which a window has its values."""
+    if int(M) != M:
+        raise ValueError("a window has a whole number of points")
     return np.arange(1 - int(M), int(M), 2) / max(int(M) - 1, 1)
 
 

@@ -225,9 +225,11 @@ def quantiles(a: Array, q: Any, axis: int | None, keepdims: bool, at: Any) -> Ar
         raise TypeError("a must be an array of real numbers")
     ordered = _along_rows(a, axis)
     parts = np.asarray(q)
+    is_element = parts.dtype.kind in "biu"  # the first or the last: nothing is interpolated
+    dtype = a.dtype if is_element else np.result_type(a, parts)
     if parts.ndim == 0:
-        return _restored(at(ordered, q), a, axis, keepdims)
-    dtype = np.result_type(a, np.float64, parts)
+        found = at(ordered, q)
+        return _restored(found.astype(dtype) if is_element else found, a, axis, keepdims)
     found = np.empty((len(parts), *ordered.shape[:-1]), dtype)
     for k in range(len(parts)):
         found[k] = at(ordered, parts[k])
