@@ -27,6 +27,7 @@ def try_number(seed: int, number: int) -> Drawn:
     else:
         drawn.counts["native"] += 1
         drawn.counts["native calls"] += len(program.calls)
+        drawn.counts["statements of arrays"] += program.statements.total()
         drawn.count("statements", program.statements)
         for arguments in program.calls:
             drawn.count_arrays(arguments.make().values())
