@@ -34,7 +34,7 @@ from hybridjit.scalars.scalar import Scalar
 
 def mesh(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.meshgrid(x, y, indexing=..., sparse=...)`: each array along an axis of its own."""
-    options = {keyword.arg: keyword.value for keyword in node.keywords}
+    options = {keyword.arg or "**": keyword.value for keyword in node.keywords}
     for keyword in node.keywords:
         if keyword.arg not in ("indexing", "sparse"):
             raise refuse_keyword(build, ast.unparse(node.func), keyword)
