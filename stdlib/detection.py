@@ -10,7 +10,6 @@ import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.dtype import INT64, DType
 from hybridjit.stdlib.parts.accumulation import convert, meeting_float
 from hybridjit.stdlib.parts.constants import constant_matrix
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
@@ -21,7 +20,6 @@ from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.searching import argsort
-from hybridjit.te import any as is_any
 from hybridjit.te import const, if_then_else
 
 
@@ -182,19 +180,74 @@ def _check_anchors(scores: Any, shifts: Any, anchors: Any) -> None:
 # -- regions of a proposal network -----------------------------------------------------------------
 
 
-def _shared(boxes: Any, n: Any, i: Any, j: Any, axis: int) -> Any:
-    """How many places along an axis two boxes have in common, ends included."""
-    last = min(boxes[n, i, axis + 2], boxes[n, j, axis + 2])
-    return max(last - max(boxes[n, i, axis], boxes[n, j, axis]) + 1, 0)
+def _sides(shifts: Any, first: Any, last: Any, edge: Any, at: Any, is_plain: bool) -> Any:
+    """Where an anchor begins and ends along an axis, once it is moved and stretched; with
+    `is_plain`, its corners are moved.
+    """
+    n, place, row, column = at
+    kind = edge.dtype.type
+    begin, end = kind(shifts[n, place, row, column]), kind(shifts[n, place + 2, row, column])
+    if is_plain:
+        low, high = first + begin, last + end
+    else:
+        extent = last - first + 1
+        middle = begin * extent + (first + 0.5 * (extent - 1))
+        half = 0.5 * (np.exp(end) * extent - 1)
+        low, high = middle - half, middle + half
+    return np.clip(low, 0, edge), np.clip(high, 0, edge)
 
 
-def _area(boxes: Any, n: Any, i: Any) -> Any:
-    return (boxes[n, i, 2] - boxes[n, i, 0] + 1) * (boxes[n, i, 3] - boxes[n, i, 1] + 1)
+@hybrid.script
+def _boxes_of_anchors(
+    scores: Any, shifts: Any, sizes: Any, anchors: Any, step: int, least: Any, is_plain: bool
+) -> Any:
+    """The boxes of the anchors at every place of images, one after the other, and their scores.
+
+    Boxes that are too small are made wider, and come last.
+    """
+    batch, _, rows, columns = scores.shape
+    count, kind = anchors.shape[0], anchors.dtype.type
+    boxes = np.zeros((batch, rows * columns * count, 4), anchors.dtype)
+    found = np.zeros((batch, rows * columns * count), anchors.dtype)
+    for n in range(batch):
+        height, width, smallest = kind(sizes[n, 0]), kind(sizes[n, 1]), kind(sizes[n, 2]) * least
+        for place in range(rows * columns * count):
+            cell, a = place // count, place % count
+            row, column = cell // columns, cell % columns
+            x, y = kind(column * step), kind(row * step)
+            left, right = _sides(
+                shifts,
+                anchors[a, 0] + x,
+                anchors[a, 2] + x,
+                width - 1,
+                (n, 4 * a, row, column),
+                is_plain,
+            )
+            top, bottom = _sides(
+                shifts,
+                anchors[a, 1] + y,
+                anchors[a, 3] + y,
+                height - 1,
+                (n, 4 * a + 1, row, column),
+                is_plain,
+            )
+            is_small = right - left + 1 < smallest or bottom - top + 1 < smallest
+            is_outside = row >= int(height / step) or column >= int(width / step)
+            wider = smallest / 2 if is_small else 0 * smallest
+            boxes[n, place, 0], boxes[n, place, 1] = left - wider, top - wider
+            boxes[n, place, 2], boxes[n, place, 3] = right + wider, bottom + wider
+            found[n, place] = scores[n, count + a, row, column]
+            if is_small or is_outside:
+                found[n, place] = -1
+    return boxes, found
 
 
 @hybrid.script
 def _propose(boxes: Any, order: Any, most: int, count: int, overlap: Any) -> Any:
-    """The best boxes that do not overlap better ones, from the first again if they are too few."""
+    """The best boxes that do not overlap better ones, from the first again if they are too few.
+
+    Both ends belong to a box.
+    """
     batch = boxes.shape[0]
     limit = boxes.shape[1] if most <= 0 else min(most, boxes.shape[1])
     out = np.zeros((batch * count, 5), boxes.dtype)
@@ -204,13 +257,17 @@ def _propose(boxes: Any, order: Any, most: int, count: int, overlap: Any) -> Any
         for place in range(limit):
             if size < count:
                 i = order[n, place]
+                left, top = boxes[n, i, 0], boxes[n, i, 1]
+                right, bottom = boxes[n, i, 2] + 1, boxes[n, i, 3] + 1
                 is_kept = True
                 for other in range(size):
                     j = kept[other]
-                    width = _shared(boxes, n, i, j, 0)
-                    height = _shared(boxes, n, i, j, 1)
-                    both = _area(boxes, n, i) + _area(boxes, n, j) - width * height
-                    if width * height / both > overlap:
+                    x, y = boxes[n, j, 0], boxes[n, j, 1]
+                    x_end, y_end = boxes[n, j, 2] + 1, boxes[n, j, 3] + 1
+                    width = max(min(right, x_end) - max(left, x), 0)
+                    shared = width * max(min(bottom, y_end) - max(top, y), 0)
+                    both = (right - left) * (bottom - top) + (x_end - x) * (y_end - y) - shared
+                    if shared / both > overlap:
                         is_kept = False
                         break
                 if is_kept:
@@ -256,9 +313,10 @@ def proposal(
     (count,) = read_sizes("proposal", "rpn_post_nms_top_n", rpn_post_nms_top_n, 1)
     dtype = meeting_float(cls_prob[0, 0, 0, 0], bbox_pred[0, 0, 0, 0], im_info[0, 0])
     working = working_type(dtype)
-    found = _Proposals(cls_prob, bbox_pred, im_info, anchors, feature_stride, working)
-    boxes = found.boxes(rpn_min_size, is_plain=iou_loss)
-    scores = fill("proposal_scores", boxes.shape[:2], lambda at: boxes[(*at, 4)])
+    places = constant_matrix("proposal_anchors", anchors, working)
+    boxes, scores = _boxes_of_anchors(
+        cls_prob, bbox_pred, im_info, places, feature_stride, float(rpn_min_size), iou_loss
+    )
     order: Any = argsort(scores, 1, descending=True)
     kept: Any = _propose(boxes, order, rpn_pre_nms_top_n, count, threshold)
     return convert("proposal", kept, dtype)
@@ -271,78 +329,6 @@ def _anchor(ratio: float, scale: float, base: int) -> tuple[float, ...]:
     height = math.floor(width * ratio + 0.5)
     halves = [0.5 * (width * scale - 1), 0.5 * (height * scale - 1)]
     return tuple([middle - half for half in halves] + [middle + half for half in halves])
-
-
-class _Proposals:
-    """Boxes of anchors at every place of images, one after the other, and their scores."""
-
-    def __init__(
-        self, scores: Any, shifts: Any, sizes: Any, anchors: list[Any], step: int, working: DType
-    ) -> None:
-        self._scores, self._shifts, self._sizes = scores, shifts, sizes
-        self._count, self._step, self._working = len(anchors), step, working
-        self._anchors = constant_matrix("proposal_anchors", anchors, working)
-
-    def boxes(self, least: float, *, is_plain: bool) -> Any:
-        """(x1, y1, x2, y2, score) of each; those that are too small, wider and last."""
-        batch, _, rows, columns = self._scores.shape
-
-        def corner(at: tuple[Any, ...]) -> Any:
-            n, place, side = at
-            edge = self._sizes[n, 1 - side % 2].astype(self._working) - 1
-            moved = self._plain(n, place, side) if is_plain else self._stretched(n, place, side)
-            return maximum(minimum(moved, edge), 0)
-
-        shape = (batch, rows * columns * self._count)
-        corners = fill("proposal_corners", (*shape, 4), corner)
-
-        def element(at: tuple[Any, ...]) -> Any:
-            n, place, side = at
-            smallest = self._sizes[n, 2].astype(self._working) * least
-            sides = [corners[n, place, k + 2] - corners[n, place, k] + 1 for k in (0, 1)]
-            is_small = is_any(*(side < smallest for side in sides))
-            wider = if_then_else(is_small, smallest / 2, const(0, self._working))
-            own = corners[n, place, if_then_else(side < 4, side, 0)]
-            box = if_then_else(side < 2, own - wider, own + wider)
-            score = if_then_else(is_small, const(-1, self._working), self._score(n, place))
-            return if_then_else(side == 4, score, box)
-
-        return fill("proposal_boxes", (*shape, 5), element)
-
-    def _at(self, place: Any) -> tuple[Any, Any, Any]:
-        """The anchor, the row and the column of a box."""
-        cell, columns = place // self._count, self._scores.shape[3]
-        return place % self._count, cell // columns, cell % columns
-
-    def _score(self, n: Any, place: Any) -> Any:
-        anchor, row, column = self._at(place)
-        extents = [
-            (self._sizes[n, axis].astype(self._working) / float(self._step)).astype(INT64)
-            for axis in (0, 1)
-        ]
-        is_outside = is_any(row >= extents[0], column >= extents[1])
-        own = self._scores[n, self._count + anchor, row, column].astype(self._working)
-        return if_then_else(is_outside, const(-1, self._working), own)
-
-    def _shift(self, n: Any, place: Any, side: Any) -> Any:
-        anchor, row, column = self._at(place)
-        return self._shifts[n, anchor * 4 + side, row, column].astype(self._working)
-
-    def _corner(self, place: Any, side: Any) -> Any:
-        anchor, row, column = self._at(place)
-        start = if_then_else(side % 2 == 0, column, row) * self._step
-        return self._anchors[anchor, side] + start.astype(self._working)
-
-    def _plain(self, n: Any, place: Any, side: Any) -> Any:
-        return self._corner(place, side) + self._shift(n, place, side)
-
-    def _stretched(self, n: Any, place: Any, side: Any) -> Any:
-        axis = side % 2
-        first, last = self._corner(place, axis), self._corner(place, axis + 2)
-        extent = last - first + 1
-        middle = self._shift(n, place, axis) * extent + (first + 0.5 * (extent - 1))
-        half = 0.5 * (call("exp", self._shift(n, place, axis + 2)) * extent - 1)
-        return if_then_else(side < 2, middle - half, middle + half)
 
 
 def _check_proposal(scores: Any, shifts: Any, sizes: Any, count: int) -> None:
