@@ -68,6 +68,9 @@ if TYPE_CHECKING:
 else:
     inline = lazy_module("hybridjit.frontend.inline")  # for what is returned
 
+# The longest size, in nodes, that the caller computes from those of the parameters.
+_LONGEST = 1000
+
 
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:
     """Make the parameters of the function, and what their names stand for."""
@@ -243,8 +246,13 @@ def _returned_array(build: Builder, item: Value, position: int, node: ast.expr) 
 
 
 def _is_computed(build: Builder, item: Array | ArrayExpr) -> bool:
-    """Whether a size of a new array depends on values that the script computes."""
+    """Whether a size of a new array depends on values that the script computes, or is so long in
+    terms of the parameters that it is better computed by the script.
+    """
     shape = item.buffer.shape if isinstance(item, Array) else item.shape
+    lengths: dict[Var, int] = {}
+    if any(_length_without_lets(build, extent, lengths) > _LONGEST for extent in shape):
+        return True
     return not _is_known(build, tuple(_without_lets(build, extent) for extent in shape))
 
 
@@ -371,6 +379,21 @@ def _is_known(build: Builder, shape: tuple[Expr, ...]) -> bool:
         for extent in shape
         for node in walk(extent)
     )
+
+
+def _length_without_lets(build: Builder, expr: Expr, lengths: dict[Var, int]) -> int:
+    """How many nodes `_without_lets` would give, which may be 2 to the number of lets; `lengths`
+    are those of lets that are known.
+    """
+    length = 0
+    for node in walk(expr):
+        length += 1
+        if isinstance(node, Var) and node in build.unit.let_values:
+            if node not in lengths:
+                value = build.unit.let_values[node]
+                lengths[node] = _length_without_lets(build, value, lengths)
+            length += lengths[node]
+    return length
 
 
 def _without_lets(build: Builder, expr: Expr) -> Expr:
