@@ -29,6 +29,7 @@ from hybridjit.runtime.arguments import (
     flatten,
     has_types,
     holds_tensors,
+    omitted_parameters,
     read_signature,
     spec_of_argument,
 )
@@ -531,13 +532,16 @@ class Kernel(NativeCallable, Generic[P, R]):
     def _bind_to_run(
         self, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[tuple[Spec, ...], list[Any]]:
-        """What a call runs: ints that arrays are made with are a part of the code at first, too."""
+        """What a call runs: ints that arrays are made with, or that are left to their defaults,
+        are a part of the code until they vary, too.
+        """
         specs, values = self._bind(args, kwargs)
         if not any(map(holds_integers, specs)):
             return specs, values
         sizes = size_parameters(self.__hybrid_function__)
+        omitted = omitted_parameters(self.signature, args, kwargs)
         fixed = tuple(
-            fix_size(spec, value) if name in sizes else spec
+            fix_size(spec, value) if name in sizes or name in omitted else spec
             for name, spec, value in zip(self.signature.parameters, specs, values, strict=True)
         )
         return fixed, values

@@ -105,6 +105,19 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
     return [as_arrays(value) for value in bound.arguments.values()]
 
 
+def omitted_parameters(
+    signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> frozenset[str]:
+    """The parameters of a call that fits the signature which have their default values."""
+    return frozenset(
+        name
+        for place, (name, parameter) in enumerate(signature.parameters.items())
+        if parameter.default is not parameter.empty
+        and name not in kwargs
+        and (parameter.kind is parameter.KEYWORD_ONLY or place >= len(args))
+    )
+
+
 def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> Spec:
     """The type of one argument; with a declared type, the declared one if the value fits it."""
     found = _spec(name, value)

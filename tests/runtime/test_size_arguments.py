@@ -1,4 +1,7 @@
-"""Ints that arrays are made with are sizes: a part of the code at first, run-time sizes later."""
+"""Ints that arrays are made with are sizes: a part of the code at first, run-time sizes later.
+
+So are ints that calls leave to their defaults.
+"""
 
 from __future__ import annotations
 
@@ -122,3 +125,46 @@ def test_negative_sizes_are_refused_when_they_are_used() -> None:
     kernel = fresh(table)
     for n in (2, -1, 3, -1):
         assert_agree(kernel, [n, 4, 1.0])
+
+
+@hybrid.script
+def smoothed(x: Any, width: Any = 3, /, *, step: Any = 1, first: Any = -1) -> Any:
+    found = np.zeros(len(x))
+    for i in range(len(x) - width):
+        for j in range(0, width, step):
+            found[i] += x[i + j] + first
+    return found
+
+
+@hybrid.script
+def without_a_step(x: Any, step: Any = 0) -> Any:
+    return x + len(x) // step if len(x) > 3 else x * 2.0
+
+
+def test_defaults_are_a_part_of_the_code() -> None:
+    kernel = fresh(smoothed)
+    x = np.arange(9.0)
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((), {}),
+        ((3,), {}),
+        ((4,), {}),
+        ((), {"step": 2}),
+        ((), {"first": 5}),
+        ((), {}),
+        ((2,), {"step": 3, "first": 4}),
+    ]
+    for args, options in calls:
+        for data in (x, x[:2], x[::2]):
+            for run in (kernel, kernel.interpret):
+                expected = kernel.py_func(data, *args, **options)
+                np.testing.assert_array_equal(run(data, *args, **options), expected)
+    assert str(kernel.cache_info()[0].arguments) == "float64[9], 3, 1, Python int"
+
+
+def test_what_fails_with_a_default_fails_where_it_runs() -> None:
+    kernel = fresh(without_a_step)
+    for run in (kernel, kernel.interpret):
+        np.testing.assert_array_equal(run(np.ones(3)), np.full(3, 2.0))
+        with pytest.raises(ZeroDivisionError, match="division"):
+            run(np.ones(4))
+        np.testing.assert_array_equal(run(np.ones(4), 2), np.full(4, 3.0))
