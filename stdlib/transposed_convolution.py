@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import DType
 from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert
 from hybridjit.stdlib.parts.elements import call
@@ -42,7 +44,11 @@ FILTERS = {
 
 @record
 class _Spread:
-    """How an axis is spread: elements `stride` apart, a window of `reach` around each."""
+    """How an axis is spread: elements `stride` apart, a window of `size` around each.
+
+    Results that are `stride` apart see the same places of a window, its taps: they have a phase in
+    common. Where a window is dilated all results see all places, with zeros between elements.
+    """
 
     extent: Any
     size: Any
@@ -52,18 +58,38 @@ class _Spread:
     after: Any
 
     @property
-    def reach(self) -> Any:
-        return (self.size - 1) * self.dilation + 1
+    def count(self) -> Any:
+        """How many results there are."""
+        reach = (self.size - 1) * self.dilation + 1
+        return (self.extent - 1) * self.stride + reach - self.before - self.after
+
+    @property
+    def phases(self) -> int:
+        return self.stride if self.dilation == 1 else 1
+
+    @property
+    def gap(self) -> int:
+        """How far apart elements are for the results of a phase."""
+        return self.stride // self.phases
+
+    @property
+    def taps(self) -> Any:
+        return (self.size + self.phases - 1) // self.phases
 
     @property
     def start(self) -> Any:
-        """Where the first element is, of all that windows see."""
-        return self.reach - 1 - self.before
+        """Where the first element is, of all that the results of a phase see."""
+        return (self.taps - 1) * self.dilation - self.before // self.phases
 
     @property
-    def count(self) -> Any:
-        """How many results there are."""
-        return (self.extent - 1) * self.stride + self.reach - self.before - self.after
+    def steps(self) -> Any:
+        """How many results a phase has."""
+        return (self.count + self.before % self.phases + self.phases - 1) // self.phases
+
+    def find(self, place: Any) -> tuple[Any, Any]:
+        """The phase of a result, and its number there."""
+        moved = place + self.before % self.phases
+        return moved % self.phases, moved // self.phases
 
 
 @record
@@ -79,7 +105,11 @@ class Options:
 
 
 def _convolve(name: str, x: Any, w: Any, options: Options, spatial: int) -> Any:
-    """The products of filters, from their ends, with elements between which there are zeros."""
+    """The products of filters, from their ends, with what lies around the place of a result.
+
+    All phases together are a convolution that has so many times the outputs: without the zeros
+    that lie between elements. Its results are then put in turns.
+    """
     layout, filters = options.layout, FILTERS[spatial]
     check_images(name, x, layout, spatial)
     check_rank(name, w, spatial + 2, "channels, outputs / groups, and those of windows")
@@ -87,52 +117,116 @@ def _convolve(name: str, x: Any, w: Any, options: Options, spatial: int) -> Any:
     inputs, outputs, *sizes = logical(w.shape, filters[layout])
     _check_channels(name, x, w, (channels, inputs), options.groups)
     spreads = _read_spreads(name, x, sizes, options)
-    spread = _spread_out(name, x, spreads, layout)
-    offsets = offsets_of(sizes)
-    each = channels // options.groups if options.groups > 1 else channels
-    channel = reduce_axis((0, each), "c")
     first = (0,) * x.ndim
     dtype = call("*", x[first], w[first]).dtype
-    working = working_type(dtype)
+    layer = _Layer(name, x, w, options, filters[layout], spreads)
+    found = layer.by_phase(working_type(dtype))
+    if layer.phases == 1:
+        return convert(name, found, dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
         n, output, *places = logical(at, layout)
-        is_grouped = options.groups > 1
-        source = output // outputs * each + channel if is_grouped else channel
-        seen = [
-            place + offset * part.dilation
-            for place, offset, part in zip(places, offsets, spreads, strict=True)
-        ]
-        value = spread[physical((n, source, *seen), layout)].astype(working)
-        last = [part.size - 1 - o for part, o in zip(spreads, offsets, strict=True)]
-        own = (source, output % outputs if is_grouped else output, *last)
-        weight = w[physical(own, filters[layout])].astype(working)
-        return added(value * weight, axis=[channel, *offsets])
+        number, own = output, list[Any]()
+        for part, place in zip(spreads, places, strict=True):
+            phase, step = part.find(place)
+            number = number * part.phases + phase
+            own.append(step)
+        return found[physical((n, number, *own), layout)]
 
     shape = (batch, outputs * options.groups, *(part.count for part in spreads))
     return convert(name, fill(name, physical(shape, layout), element), dtype)
 
 
-def _spread_out(name: str, x: Any, spreads: Sequence[_Spread], layout: str) -> Any:
-    """`x` with zeros between its elements, and beyond its edges as far as windows see."""
-    batch, channels, *_ = logical(x.shape, layout)
+@record
+class _Layer:
+    """The sums of a transposed convolution."""
 
-    def element(at: tuple[Any, ...]) -> Any:
-        n, channel, *places = logical(at, layout)
-        moved = [place - part.start for place, part in zip(places, spreads, strict=True)]
-        own = [place // part.stride for place, part in zip(moved, spreads, strict=True)]
-        conditions = [place >= 0 for place in moved]
-        conditions += [i < part.extent for i, part in zip(own, spreads, strict=True)]
-        conditions += [
-            place % part.stride == 0
-            for place, part in zip(moved, spreads, strict=True)
-            if part.stride > 1
-        ]
-        value = x[physical((n, channel, *own), layout)]
-        return if_then_else(are_all(*conditions), value, const(0, x.dtype))
+    name: str
+    x: Any
+    w: Any
+    options: Options
+    filters: str
+    spreads: Sequence[_Spread]
 
-    sizes = [part.count + part.reach - 1 for part in spreads]
-    return fill(f"{name}_spread", physical((batch, channels, *sizes), layout), element)
+    @property
+    def phases(self) -> int:
+        """How many phases there are, along all axes."""
+        return math.prod(part.phases for part in self.spreads)
+
+    def by_phase(self, working: DType) -> Any:
+        """The results of each phase, as if every output had so many."""
+        layout, groups = self.options.layout, self.options.groups
+        batch, channels, *_ = logical(self.x.shape, layout)
+        around, weight = self._spread_out(), self._weights()
+        outputs = logical(self.w.shape, self.filters)[1] * self.phases
+        each = channels // groups if groups > 1 else channels
+        channel = reduce_axis((0, each), "c")
+        offsets = offsets_of([part.taps for part in self.spreads])
+
+        def element(at: tuple[Any, ...]) -> Any:
+            n, output, *places = logical(at, layout)
+            source = output // outputs * each + channel if groups > 1 else channel
+            seen = [
+                place + offset * part.dilation
+                for place, offset, part in zip(places, offsets, self.spreads, strict=True)
+            ]
+            value = around[physical((n, source, *seen), layout)].astype(working)
+            own = weight(source, output % outputs if groups > 1 else output, offsets)
+            return added(value * own.astype(working), axis=[channel, *offsets])
+
+        name = self.name if self.phases == 1 else f"{self.name}_phases"
+        shape = (batch, outputs * groups, *(part.steps for part in self.spreads))
+        return fill(name, physical(shape, layout), element)
+
+    def _weights(self) -> Callable[..., Any]:
+        """The weight of a channel, an output and taps, of which the last come first."""
+        inputs, outputs, *sizes = logical(self.w.shape, self.filters)
+
+        def of_window(channel: Any, output: Any, taps: Sequence[Any]) -> Any:
+            last = [size - 1 - tap for size, tap in zip(sizes, taps, strict=True)]
+            return self.w[physical((channel, output, *last), self.filters)]
+
+        def of_phase(at: tuple[Any, ...]) -> Any:
+            number, channel, *taps = at
+            places: list[Any] = []
+            for part, tap in zip(self.spreads[::-1], taps[::-1], strict=True):
+                places.insert(0, number % part.phases + part.phases * (part.taps - 1 - tap))
+                number //= part.phases
+            value = self.w[physical((channel, number, *places), self.filters)]
+            inside = [place < size for place, size in zip(places, sizes, strict=True)]
+            return if_then_else(are_all(*inside), value, const(0, self.w.dtype))
+
+        if self.phases == 1:
+            return of_window
+        shape = (outputs * self.phases, inputs, *(part.taps for part in self.spreads))
+        made = fill(f"{self.name}_weights", shape, of_phase)
+
+        def weight(channel: Any, output: Any, taps: Sequence[Any]) -> Any:
+            return made[(output, channel, *taps)]
+
+        return weight
+
+    def _spread_out(self) -> Any:
+        """`x` with zeros between its elements, if need be, and beyond its edges."""
+        layout, spreads = self.options.layout, self.spreads
+        batch, channels, *_ = logical(self.x.shape, layout)
+
+        def element(at: tuple[Any, ...]) -> Any:
+            n, channel, *places = logical(at, layout)
+            moved = [place - part.start for place, part in zip(places, spreads, strict=True)]
+            own = [place // part.gap for place, part in zip(moved, spreads, strict=True)]
+            conditions = [place >= 0 for place in moved]
+            conditions += [i < part.extent for i, part in zip(own, spreads, strict=True)]
+            conditions += [
+                place % part.gap == 0
+                for place, part in zip(moved, spreads, strict=True)
+                if part.gap > 1
+            ]
+            value = self.x[physical((n, channel, *own), layout)]
+            return if_then_else(are_all(*conditions), value, const(0, self.x.dtype))
+
+        sizes = [part.steps + (part.taps - 1) * part.dilation for part in spreads]
+        return fill(f"{self.name}_spread", physical((batch, channels, *sizes), layout), element)
 
 
 def _read_spreads(name: str, x: Any, sizes: Sequence[Any], options: Options) -> list[_Spread]:
