@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.dtype import FLOAT64, INT32, INT64
 from hybridjit.stdlib.parts.accumulation import convert
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.fusion import Activation, finish
 from hybridjit.stdlib.parts.images import check_images
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.sampling import linear_taps, or_zero, weighted
+from hybridjit.stdlib.parts.sampling import Taps, clamped, or_zero, weighted
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
 from hybridjit.stdlib.parts.sliding import offsets_of
 from hybridjit.stdlib.parts.types import Padding, Pair, T
@@ -19,7 +20,9 @@ from hybridjit.stdlib.parts.windows import read_padding, read_sizes
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_tiles
-from hybridjit.te import reduce_axis
+from hybridjit.te import if_then_else, reduce_axis
+from hybridjit.te import max as greatest
+from hybridjit.te import min as least
 from hybridjit.te import sum as added
 
 RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
@@ -65,48 +68,89 @@ def deformable_conv2d(
     ]
     _check(x, offset, w, groups, offset_groups, counts)
     points = _points(x, offset, w, strides, dilations, pads, offset_groups)
-    layer = _added(x, points, w, groups)
+    layer = _added(x, points, w, groups, offset.shape[2:])
     return finish(_NAME, layer, bias, activation, axis=1)
 
 
 def _points(
     x: Any, offset: Any, w: Any, strides: Any, dilations: Any, pads: Any, offset_groups: int
 ) -> Any:
-    """What is read for each point of each window: (batch, channels, window, rows, columns)."""
+    """What is read for each point of each window: (batch, places of results, window, channels),
+    these in groups that share offsets.
+
+    The four elements around a point are found once for all channels, which lie side by side.
+    Around the image there is a border of zeros: points beyond it are taken for points on it.
+    """
     (_, channels, *extents), (rows, columns) = x.shape, w.shape[2:]
+    working = working_type(call("*", x[(0,) * 4], w[(0,) * 4]).dtype)
     each = channels // offset_groups if offset_groups > 1 else channels
 
+    def source(at: Sequence[Any], axis: int) -> Any:
+        n, result, *window, group = at
+        row, column = result // offset.shape[3], result % offset.shape[3]
+        number = ((group * rows + window[0]) * columns + window[1]) * 2 + axis
+        regular = (row, column)[axis] * strides[axis] - pads[axis][0]
+        moved = offset[n, number, row, column].astype(FLOAT64)
+        return (regular + window[axis] * dilations[axis]).astype(FLOAT64) + moved
+
+    def place(at: tuple[Any, ...]) -> Any:
+        first, axis = at[0] % 2, at[0] // 2
+        below = [call("floor", source(at[1:], k)) for k in (0, 1)]
+        extent = if_then_else(axis == 0, extents[0], extents[1])
+        found = if_then_else(axis == 0, *below).astype(INT64) + first + 1
+        return least(greatest(found, 0), extent + 1).astype(INT32)
+
+    def share(at: tuple[Any, ...]) -> Any:
+        sources = [source(at[1:], k) for k in (0, 1)]
+        chosen = if_then_else(at[0] == 0, *sources)
+        return (chosen - call("floor", chosen)).astype(working)
+
+    def bordered(at: tuple[Any, ...]) -> Any:
+        n, *places, channel = at
+        read = or_zero(lambda at: x[(n, channel, *at)].astype(working), extents, working)
+        return read([place - 1 for place in places])
+
+    shape = (x.shape[0], offset.shape[2] * offset.shape[3], rows, columns, offset_groups)
+    places = fill(f"{_NAME}_places", (4, *shape), place)
+    shares = fill(f"{_NAME}_shares", (2, *shape), share)
+    sizes = [extent + 2 for extent in extents]
+    image = fill(f"{_NAME}_image", (x.shape[0], *sizes, channels), bordered)
+
     def element(at: tuple[Any, ...]) -> Any:
-        n, channel, *window, row, column = at
-        group = channel // each if offset_groups > 1 else 0
-        first = ((group * rows + window[0]) * columns + window[1]) * 2
-        sources = [
-            (place * strides[axis] - pads[axis][0] + window[axis] * dilations[axis]).astype(FLOAT64)
-            + offset[n, first + axis, row, column].astype(FLOAT64)
-            for axis, place in enumerate((row, column))
-        ]
-        read = or_zero(lambda at: x[(n, channel, *at)].astype(FLOAT64), extents, FLOAT64)
-        return weighted([linear_taps(source) for source in sources], read)
+        *point, number = at
+        taps: list[Taps] = []
+        for axis, size in enumerate(sizes):
+            share = shares[(axis, *point)]
+            first, second = (places[(2 * axis + k, *point)].astype(INT64) for k in (0, 1))
+            taps.append([(clamped(first, size), 1 - share), (clamped(second, size), share)])
+        return weighted(taps, lambda read: image[(at[0], *read, at[4] * each + number)])
 
-    shape = (x.shape[0], channels, rows, columns, *offset.shape[2:])
-    return fill(f"{_NAME}_points", shape, element)
+    return fill(f"{_NAME}_points", (*shape, each), element)
 
 
-def _added(x: Any, points: Any, w: Any, groups: int) -> Any:
-    outputs, each, *sizes = w.shape
+def _added(x: Any, points: Any, w: Any, groups: int, counts: Sequence[Any]) -> Any:
+    (outputs, each, *sizes), (offset_groups, alike) = w.shape, points.shape[4:]
     channel, offsets = reduce_axis((0, each), "c"), offsets_of(sizes)
     first = (0,) * 4
     dtype = call("*", x[first], w[first]).dtype
     working = working_type(dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
-        n, output, *places = at
+        n, place, output = at
         source = output // (outputs // groups) * each + channel if groups > 1 else channel
-        value = points[(n, source, *offsets, *places)].astype(working)
+        own = (source // alike, source % alike) if offset_groups > 1 else (0, source)
+        value = points[(n, place, *offsets, *own)].astype(working)
         return added(value * w[(output, channel, *offsets)].astype(working), [channel, *offsets])
 
-    shape = (points.shape[0], outputs, *points.shape[4:])
-    return convert(_NAME, fill(_NAME, shape, element), dtype)
+    sums = fill(f"{_NAME}_sums", (*points.shape[:2], outputs), element)
+
+    def in_rows(at: tuple[Any, ...]) -> Any:
+        n, output, row, column = at
+        return sums[n, row * columns + column, output]
+
+    rows, columns = counts
+    shape = (points.shape[0], outputs, rows, columns)
+    return convert(_NAME, fill(_NAME, shape, in_rows), dtype)
 
 
 def _check(x: Any, offset: Any, w: Any, groups: int, offset_groups: int, counts: Any) -> None:
