@@ -12,10 +12,11 @@ from dataclasses import field
 from functools import reduce
 from typing import Protocol
 
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Select, Var, const
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.visit import Substitute, substitute
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.tensors.compute import find_inputs, make_outputs
@@ -234,8 +235,12 @@ def substitute_body(
 ) -> Body:
     """The body of a compute with variables and buffers replaced."""
 
+    # The one value of an axis of length 1 is a constant.
+    folds = any(isinstance(value, Const) for value in variables.values())
+    replacing = (FoldingSubstitute if folds else Substitute)(variables, buffers)
+
     def changed(expr: Expr) -> Expr:
-        return substitute(expr, variables, buffers)
+        return replacing.rewrite(expr)
 
     if not isinstance(body, Reduction):
         return tuple(Scalar(changed(scalar.expr), scalar.type) for scalar in body)
