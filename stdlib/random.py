@@ -38,34 +38,55 @@ PARITY = np.uint32(0x1BD11BDA)
 ROUNDS = 20
 
 
-@hybrid.script
-def _threefry(key: Any, count: Any) -> Any:
-    """Two random words for each place, as one number of type uint64."""
+def _keys_of(key: Any) -> Any:
     keys = np.empty(3, np.uint32)
     keys[0] = key[0]
     keys[1] = key[1]
     keys[2] = key[0] ^ key[1] ^ PARITY
-    bits = np.empty(count, np.uint64)
+    return keys
+
+
+def _words_of(keys: Any, number: Any) -> Any:
+    """Two random words for a place."""
+    place: Any = np.int64(number)  # its words, without a check that they fit
+    left: Any = (place >> 32).astype(np.uint32) + keys[0]
+    right: Any = place.astype(np.uint32) + keys[1]
+    for turn in hybrid.const_range(ROUNDS):
+        by = ROTATIONS[turn % 8]
+        left = left + right
+        right = ((right << by) | (right >> (np.uint32(32) - by))) ^ left
+        if turn % 4 == 3:
+            made = turn // 4 + 1
+            left = left + keys[made % 3]
+            right = right + keys[(made + 1) % 3] + np.uint32(made)
+    return left, right
+
+
+@hybrid.script
+def _threefry(key: Any, count: Any) -> Any:
+    """Two random words for each place, as one number of type uint64."""
+    keys, bits = _keys_of(key), np.empty(count, np.uint64)
     for i in range(count):
-        left = np.uint32(i >> 32) + keys[0]
-        right = np.uint32(i & 0xFFFFFFFF) + keys[1]
-        for place in range(ROUNDS):
-            by = ROTATIONS[place % 8]
-            left = left + right
-            right = ((right << by) | (right >> (np.uint32(32) - by))) ^ left
-            if place % 4 == 3:
-                turn = place // 4 + 1
-                left = left + keys[turn % 3]
-                right = right + keys[(turn + 1) % 3] + np.uint32(turn)
+        left, right = _words_of(keys, i)
         bits[i] = (np.uint64(left) << np.uint64(32)) | np.uint64(right)
     return bits
 
 
-def _bits(name: str, key: Any, shape: Sequence[Any]) -> Any:
-    """A number of type uint64 for each place."""
+@hybrid.script
+def _threefry_word(key: Any, count: Any, which: int) -> Any:
+    """One of the two words for each place."""
+    keys, bits = _keys_of(key), np.empty(count, np.uint32)
+    for i in range(count):
+        bits[i] = _words_of(keys, i)[which]
+    return bits
+
+
+def _bits(name: str, key: Any, shape: Sequence[Any], word: int | None = None) -> Any:
+    """A number of type uint64 for each place, or one of its words, of which the upper one is 0."""
     _check_key(name, key)
     sizes = tuple(shape)
-    flat: Any = _threefry(key, count_elements(sizes, range(len(sizes))))
+    count = count_elements(sizes, range(len(sizes)))
+    flat: Any = _threefry(key, count) if word is None else _threefry_word(key, count, word)
     return fill(f"{name}_bits", sizes, lambda at: flat[flat_place(sizes, at)])
 
 
@@ -86,8 +107,7 @@ def random_bits(key: T, shape: int | Sequence[Any]) -> T:
     >>> hs.random_bits(np.array([0, 42], np.uint32), 2).dtype
     dtype('uint32')
     """
-    bits = _bits("random_bits", key, read_shape(shape))
-    return fill("random_bits", bits.shape, lambda at: bits[at].astype(UINT32))
+    return _bits("random_bits", key, read_shape(shape), word=1)
 
 
 @operator(differentiable=False)
@@ -121,7 +141,7 @@ def random_uniform(
     (2, 3)
     """
     wanted = _float("random_uniform", dtype)
-    bits = _bits("random_uniform", key, read_shape(shape))
+    bits = _bits("random_uniform", key, read_shape(shape), 0 if wanted is FLOAT32 else None)
     start, stop = (Expression(as_scalar(value)).astype(wanted) for value in (low, high))
     return fill(
         "random_uniform",
@@ -230,7 +250,8 @@ def _check_chances(x: Any) -> None:
 def _unit(bits: Any, dtype: DType) -> Any:
     """A number from 0 up to 1, of as many of the upper bits as the type holds."""
     kept = 24 if dtype is FLOAT32 else 53
-    return (bits >> const(64 - kept, UINT64)).astype(dtype) * const(2.0**-kept, dtype)
+    upper = bits >> const(bits.dtype.bits - kept, bits.dtype)
+    return upper.astype(dtype) * const(2.0**-kept, dtype)
 
 
 def _float(name: str, dtype: Any) -> DType:
