@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -20,9 +20,11 @@ from hybridjit.stdlib.parts.images import (
     physical,
     spatial_axes,
 )
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.sampling import (
     ROUNDINGS,
     TRANSFORMS,
+    Taps,
     clamped,
     cubic_taps,
     linear_taps,
@@ -73,22 +75,61 @@ def _resize(
 
 
 def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, str, float]) -> Any:
-    mode, transform, rounding, alpha = how
-    extent = x.shape[axis]
-    dtype = x.dtype if mode == "nearest" else float_type(x.dtype)
+    """Where a place along the axis is in `x` is found once for all lines."""
+    extent, part = x.shape[axis], f"{name}_{axis}"
+    if how[0] == "nearest":
+        places = _nearest_places(part, extent, size, how)
+        return fill(
+            part,
+            replaced(x.shape, axis, size),
+            lambda at: x[replaced(at, axis, places(at[axis]))],
+        )
+    dtype = float_type(x.dtype)
+    working, count = working_type(dtype), {"linear": 2, "cubic": 4}[how[0]]
+
+    def taps_of(index: Any) -> Taps:
+        source = source_of(index, extent, size, how[1])
+        return linear_taps(source) if count == 2 else cubic_taps(source, how[3])
+
+    def chosen(of: Callable[[Any], Any]) -> Callable[[tuple[Any, ...]], Any]:
+        def element(at: tuple[Any, ...]) -> Any:
+            values = [of(tap) for tap in taps_of(at[1])]
+            found = values[-1]
+            for k in range(count - 1):
+                found = if_then_else(at[0] == k, values[k], found)
+            return found
+
+        return element
+
+    places = fill(f"{part}_places", (count, size), chosen(lambda tap: clamped(tap[0], extent)))
+    weights = fill(f"{part}_weights", (count, size), chosen(lambda tap: tap[1].astype(working)))
 
     def element(at: tuple[Any, ...]) -> Any:
-        source = source_of(at[axis], extent, size, transform)
-        if mode == "nearest":
-            return x[replaced(at, axis, clamped(nearest(source, rounding), extent))]
-        taps = linear_taps(source) if mode == "linear" else cubic_taps(source, alpha)
+        own = at[axis]
+        taps = [(places[k, own], weights[k, own]) for k in range(count)]
 
-        def read(places: list[Any]) -> Any:
-            return x[replaced(at, axis, clamped(places[0], extent))].astype(FLOAT64)
+        def read(at_tap: list[Any]) -> Any:
+            return x[replaced(at, axis, clamped(at_tap[0], extent))].astype(working)
 
         return weighted([taps], read).astype(dtype)
 
-    return fill(f"{name}_{axis}", replaced(x.shape, axis, size), element)
+    return fill(part, replaced(x.shape, axis, size), element)
+
+
+def _nearest_places(
+    name: str, extent: Any, size: int, how: tuple[str, str, str, float]
+) -> Callable[[Any], Any]:
+    """The place along an axis that is nearest to a place of a resized one."""
+    _, transform, rounding, _ = how
+    is_repeated = isinstance(extent, int) and size % extent == 0
+    if is_repeated and (transform, rounding) == ("asymmetric", "floor"):
+        return lambda index: index // (size // extent)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        return clamped(nearest(source_of(at[0], extent, size, transform), rounding), extent)
+
+    places = fill(f"{name}_places", (size,), element)
+    return lambda index: clamped(places[index], extent)
 
 
 @operator
