@@ -22,30 +22,43 @@ def _is_larger(value: Any, best: Any) -> Any:
     return value > best or (value != value and best == best)
 
 
-def _largest_of(x: Any, image: Any, start: Any, size: Any, apart: Any) -> Any:
-    """The row and column of the largest element of a window, the first one or the first NaN."""
-    n, c = image
-    row, column = -1, -1
+def _find_largest(x: Any, n: Any, c: Any, start: Any, how: Any, best: Any, place: Any) -> None:
+    """For each window of a row the number of its largest place, or -1, and what is there.
+
+    The windows side by side, place by place, where it is inside the image.
+    """
+    size, step, apart, before = how
     for i in range(size[0]):
-        for j in range(size[1]):
-            down, right = start[0] + i * apart[0], start[1] + j * apart[1]
-            is_inside = 0 <= down < x.shape[2] and 0 <= right < x.shape[3]
-            if is_inside and (row < 0 or _is_larger(x[n, c, down, right], x[n, c, row, column])):
-                row, column = down, right
-    return row, column
+        row = start + i * apart[0]
+        if 0 <= row < x.shape[2]:
+            for j in range(size[1]):
+                left = j * apart[1] - before[1]
+                first = max(0, -(left // step[1]))
+                last = min(len(place), (x.shape[3] - left + step[1] - 1) // step[1])
+                for z in range(first, last):
+                    value = x[n, c, row, z * step[1] + left]
+                    if place[z] < 0 or _is_larger(value, best[z]):
+                        best[z] = value
+                        place[z] = i * size[1] + j
 
 
 @hybrid.script
 def _give_to_largest(grads: Any, x: Any, size: Any, step: Any, apart: Any, before: Any) -> Any:
-    """Each gradient to the largest element of its window."""
+    """Each gradient to the largest element of its window, the first one or the first NaN."""
     out = np.zeros(x.shape, grads.dtype)
+    best = np.empty(grads.shape[3], x.dtype)
+    place = np.empty(grads.shape[3], np.int64)
     for n in range(x.shape[0]):
         for c in range(x.shape[1]):
             for y in range(grads.shape[2]):
+                top = y * step[0] - before[0]
                 for z in range(grads.shape[3]):
-                    start = (y * step[0] - before[0], z * step[1] - before[1])
-                    row, column = _largest_of(x, (n, c), start, size, apart)
-                    if row >= 0:
+                    place[z] = -1
+                _find_largest(x, n, c, top, (size, step, apart, before), best, place)
+                for z in range(grads.shape[3]):
+                    if place[z] >= 0:
+                        row = top + place[z] // size[1] * apart[0]
+                        column = z * step[1] - before[1] + place[z] % size[1] * apart[1]
                         out[n, c, row, column] += grads[n, c, y, z]
     return out
 
