@@ -143,7 +143,14 @@ def _suppressed(boxes: Array, scores: Array) -> Array:
 
 
 def _valid_counts(boxes: Array) -> Array:
-    return ((boxes[:, :, 0] >= 0) & (boxes[:, :, 1] > 0)).sum(axis=1)
+    """How many boxes are valid; the boxes themselves and their places are moved to the front."""
+    are_valid = (boxes[:, :, 0] >= 0) & (boxes[:, :, 1] > 0)
+    counts = are_valid.sum(axis=1)
+    moved, places = np.full_like(boxes, -1), np.full(boxes.shape[:2], -1)
+    for image, is_valid, count in zip(range(len(boxes)), are_valid, counts, strict=True):
+        moved[image, :count] = boxes[image, is_valid]
+        places[image, :count] = np.flatnonzero(is_valid)
+    return counts
 
 
 def _recurrent(x: Array, w: Array, u: Array) -> Array:
