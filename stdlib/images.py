@@ -62,14 +62,15 @@ def _resize(
     check_choice(name, "mode", mode, ("nearest", "linear", "cubic"))
     check_choice(name, "coordinate transformation", transform, TRANSFORMS)
     check_choice(name, "rounding", rounding, ROUNDINGS)
-    counts = read_sizes(name, "size", sizes, spatial)
+    counts, dtype = read_sizes(name, "size", sizes, spatial), float_type(x.dtype)
     for letter, count in zip(spatial_axes(layout), counts, strict=True):
         axis = layout.index(letter)
         if are_equal(x.shape[axis], 0):
             raise ArgumentValueError(f"{name}: {shown(x)} has no elements along axis {axis}")
         if not (mode != "nearest" and are_equal(x.shape[axis], count)):
             x = _resize_axis(name, x, axis, count, how)
-    return x if mode == "nearest" else fill(name, x.shape, lambda at: x[at])
+    # Weighted means are floats, also where no axis was changed.
+    return x if mode == "nearest" else fill(name, x.shape, lambda at: x[at].astype(dtype))
 
 
 def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, str, float]) -> Any:

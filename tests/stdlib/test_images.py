@@ -140,6 +140,9 @@ ROWS = (
           wanted=resized(X, (6, 7), "nearest", "asymmetric", r)) for r in ROUND),
     row("resize2d", last(X), (3, 9), layout="NHWC", wanted=last(resized(X, (3, 9), "linear")),
         rtol=1e-9),
+    *(row("resize2d", np.arange(20).reshape(1, 1, 4, 5).astype(d), s, m, rtol=1e-9,
+          wanted=resized(np.arange(20.0).reshape(1, 1, 4, 5), s, m))
+      for d in ("uint8", "int64") for s in ((4, 5), (4, 3)) for m in ("linear", "cubic")),
     row("resize2d", X.astype(np.float32), 6, wanted=resized(X, (6, 6), "linear").astype(np.float32),
         rtol=1e-5),
     *(row("resize1d", X[0], 7, m, wanted=resized(X[0], (7,), m), rtol=1e-9)
