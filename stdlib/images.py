@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64
-from hybridjit.stdlib.parts.accumulation import float_type
+from hybridjit.stdlib.padding import mirrored, reflected
+from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.extrema import largest
 from hybridjit.stdlib.parts.images import (
+    LAYOUTS,
     Layout,
     Layout1,
     Layout3,
@@ -24,7 +27,9 @@ from hybridjit.stdlib.parts.sampling import (
     ROUNDINGS,
     TRANSFORMS,
     clamped,
+    cubic_tap,
     cubic_taps,
+    linear_tap,
     linear_taps,
     nearest,
     or_zero,
@@ -46,6 +51,7 @@ from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import Expression, if_then_else, reduce_axis
 from hybridjit.te import all as are_all
+from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar
 
 Mode = Literal["nearest", "linear", "cubic"]
@@ -215,41 +221,61 @@ def _place_in_unit(index: Any, count: int, *, align_corners: bool) -> Any:
 def grid_sample(
     x: T,
     grid: T,
-    mode: Literal["bilinear", "nearest"] = "bilinear",
-    padding: Literal["zeros", "border"] = "zeros",
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding: Literal["zeros", "border", "reflection"] = "zeros",
     *,
     align_corners: bool = False,
 ) -> T:
     """Images at the points of a grid: (batch, rows, columns, 2), points (x, y) from -1 to 1.
 
-    Beyond the edges there are zeros, or the elements at the border.
+    Beyond the edges there are zeros, the elements at the border, or the image in reverse: around
+    its first and last elements with align_corners=True, else around its edges. Volumes have grids
+    of shape (batch, depth, rows, columns, 3), points (x, y, z).
 
     >>> hs.grid_sample(np.array([[[[1.0, 3.0]]]]), np.array([[[[0.0, 0.0]]]]))
     array([[[[2.]]]])
     """
-    check_images("grid_sample", x, "NCHW")
-    check_rank("grid_sample", grid, 4, "batch, rows, columns, 2")
-    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
-    check_choice("grid_sample", "padding", padding, ("zeros", "border"))
+    spatial = 3 if x.ndim == 5 else 2
+    check_images("grid_sample", x, LAYOUTS[spatial][0], spatial)
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest", "bicubic"))
+    check_choice("grid_sample", "padding", padding, ("zeros", "border", "reflection"))
     _check_grid(x, grid)
     extents = x.shape[2:]
     dtype = float_type(x.dtype)
+    tap, count = (cubic_tap, 4) if mode == "bicubic" else (linear_tap, 2)
+    # Loops over the places around a point: written out, they would take long to compile.
+    taps = [reduce_axis((0, count), name) for name in "ijk"[:spatial]]
 
     def element(at: tuple[Any, ...]) -> Any:
-        n, channel, row, column = at
-        points: list[Any] = [grid[n, row, column, k] for k in (1, 0)]
+        points: list[Any] = [grid[(at[0], *at[2:], k)] for k in range(spatial)[::-1]]
         sources = [
             _from_unit(point.astype(FLOAT64), extent, align_corners=align_corners)
             for point, extent in zip(points, extents, strict=True)
         ]
-        if padding == "border":
+        if padding == "border" and mode != "bicubic":  # also of points that are infinitely far
             sources = [_clipped(s, extent) for s, extent in zip(sources, extents, strict=True)]
-        read = or_zero(lambda places: _value(x, (n, channel, *places)), extents, FLOAT64)
+        read = _reader(x, at[:2], padding, align_corners=align_corners)
         if mode == "nearest":
-            return read([call("rint", source).astype(INT64) for source in sources]).astype(dtype)
-        return weighted([linear_taps(source) for source in sources], read).astype(dtype)
+            return read([call("rint", s).astype(INT64) for s in sources]).astype(dtype)
+        near = [tap(source, k) for source, k in zip(sources, taps, strict=True)]
+        value = read([place for place, _ in near])
+        return added(math.prod((weight for _, weight in near), start=value), axis=taps)
 
-    return fill("grid_sample", (*x.shape[:2], *grid.shape[1:3]), element)
+    found = fill("grid_sample", (*x.shape[:2], *grid.shape[1:-1]), element)
+    return convert("grid_sample", found, dtype)
+
+
+def _reader(x: Any, image: tuple[Any, ...], padding: str, *, align_corners: bool) -> Any:
+    """What is read at places of an image, or beyond its edges."""
+    extents = x.shape[2:]
+    if padding == "zeros":
+        return or_zero(lambda places: _value(x, (*image, *places)), extents, FLOAT64)
+    placed = clamped if padding == "border" else reflected if align_corners else mirrored
+
+    def read(places: list[Any]) -> Any:
+        return _value(x, (*image, *map(placed, places, extents)))
+
+    return read
 
 
 def _value(x: Any, at: tuple[Any, ...]) -> Any:
@@ -269,10 +295,14 @@ def _clipped(source: Any, extent: Any) -> Any:
 
 
 def _check_grid(x: Any, grid: Any) -> None:
+    spatial = x.ndim - 2
+    names = ("depth, " if spatial > 2 else "") + "rows, columns"
+    check_rank("grid_sample", grid, x.ndim, f"batch, {names}, {spatial}")
     is_batch = are_equal(x.shape[0], grid.shape[0])
-    if not is_batch or not are_equal(grid.shape[3], 2) or not grid.dtype.is_float:
+    if not is_batch or not are_equal(grid.shape[-1], spatial) or not grid.dtype.is_float:
         raise ArgumentValueError(
-            f"grid_sample: {shown(grid)} must hold points of {shown(x)}: (batch, rows, columns, 2)"
+            f"grid_sample: {shown(grid)} must hold points of {shown(x)}: (batch, {names}, "
+            f"{spatial})"
         )
 
 

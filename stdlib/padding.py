@@ -139,13 +139,15 @@ def _at_edge(place: Any, size: Any) -> Any:
     return least(greatest(place, 0), size - 1)
 
 
-def _reflected(place: Any, size: Any) -> Any:
+def reflected(place: Any, size: Any) -> Any:
+    """A place in reverse around the first and the last element of an axis."""
     period = max(2 * size - 2, 1) if isinstance(size, int) else greatest(2 * size - 2, 1)
     rest = place % period
     return least(rest, period - rest) if not (isinstance(size, int) and size == 1) else rest * 0
 
 
-def _mirrored(place: Any, size: Any) -> Any:
+def mirrored(place: Any, size: Any) -> Any:
+    """A place in reverse around both edges of an axis."""
     rest = place % (2 * size)
     return least(rest, 2 * size - 1 - rest)
 
@@ -156,7 +158,7 @@ def _wrapped(place: Any, size: Any) -> Any:
 
 _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "edge": _at_edge,
-    "reflect": _reflected,
-    "symmetric": _mirrored,
+    "reflect": reflected,
+    "symmetric": mirrored,
     "wrap": _wrapped,
 }

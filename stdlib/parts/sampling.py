@@ -16,6 +16,8 @@ Taps = list[tuple[Any, Any]]
 """Places along an axis, and the weight of each."""
 
 TRANSFORMS = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+# Of the cubic kernel, in ONNX and in PyTorch.
+CUBIC_ALPHA = -0.75
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
@@ -64,6 +66,25 @@ def cubic_taps(source: Any, alpha: float) -> Taps:
     weights = [_outer(distances[0], alpha), _inner(distances[1], alpha)]
     weights += [_inner(distances[2], alpha), _outer(distances[3], alpha)]
     return [(first + offset, weight) for offset, weight in zip(range(-1, 3), weights, strict=True)]
+
+
+def linear_tap(source: Any, number: Any) -> tuple[Any, Any]:
+    """One of the two places around a point, by a number that may be a loop's, and its weight."""
+    floor = call("floor", source)
+    share = source - floor
+    return floor.astype(INT64) + number, if_then_else(number == 0, 1.0 - share, share)
+
+
+def cubic_tap(source: Any, number: Any) -> tuple[Any, Any]:
+    """One of the four places around a point, by a number that may be a loop's, and its weight."""
+    floor = call("floor", source)
+    share = source - floor
+    offset = number.astype(FLOAT64) - 1.0
+    distance = if_then_else(number < 2, share - offset, offset - share)
+    is_near = are_all(number > 0, number < 3)
+    alpha = CUBIC_ALPHA
+    weight = if_then_else(is_near, _inner(distance, alpha), _outer(distance, alpha))
+    return floor.astype(INT64) + number - 1, weight
 
 
 def _inner(distance: Any, alpha: float) -> Any:

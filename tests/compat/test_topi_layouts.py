@@ -110,6 +110,10 @@ CALLS: dict[str, Any] = {
             np.pad(IMAGES, [(0, 0), (0, 0), (1, 1), (0, 0)]), 3, 2).max(-1))),
     "grid_sample": (lambda: topi.image.grid_sample(IMAGES, np.ones((2, 2, 1, 1), "f")),
                     IMAGES[:, :, -1:, -1:]),
+    "grid_sample of volumes, in reverse": (
+        lambda: topi.image.grid_sample(IMAGES[:, :, None], np.full((2, 3, 1, 1, 1), 3.0, "f"),
+                                       "bicubic", "NCDHW", "reflection"),
+        IMAGES[:, :, :1, :1][..., None]),
     "affine_grid": (
         lambda: topi.image.affine_grid(np.eye(3, dtype="f")[None, :2], (2, 3)),
         np.stack(np.meshgrid(np.linspace(-1, 1, 3), np.linspace(-1, 1, 2)))[None].astype("f")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -70,31 +71,45 @@ def last(x: Any) -> Any:
     return np.moveaxis(x, 1, -1)
 
 
-def sampled(x: Any, at: list[float], mode: str, border: str) -> Any:
-    """An image at a point between its elements, for each channel."""
-    h, w = x.shape[1:]
-    y, z = at
+def inside(place: int, size: int, border: str, *, corners: bool) -> int | None:
+    """The place that is read for one that may be beyond the edges."""
     if border == "border":
-        y, z = min(max(y, 0), h - 1), min(max(z, 0), w - 1)
+        return min(max(place, 0), size - 1)
+    while border == "reflection" and not 0 <= place < size:
+        edge = 0 if place < 0 else size - 1
+        place = 2 * edge - place + (0 if corners else -1 if place < 0 else 1)
+        place = place if size > 1 else 0
+    return place if 0 <= place < size else None
+
+
+def taps(at: float, mode: str) -> dict[int, float]:
+    """The places around a point, with their weights."""
     if mode == "nearest":
-        i, j = int(np.rint(y)), int(np.rint(z))
-        return x[:, i, j] if 0 <= i < h and 0 <= j < w else x[:, 0, 0] * 0
-    total = x[:, 0, 0] * 0
-    for i in (math.floor(y), math.floor(y) + 1):
-        for j in (math.floor(z), math.floor(z) + 1):
-            if 0 <= i < h and 0 <= j < w:
-                total = total + x[:, i, j] * (1 - abs(y - i)) * (1 - abs(z - j))
+        return {int(np.rint(at)): 1.0}
+    near = range(math.floor(at) - 1, math.floor(at) + 3)
+    if mode == "bicubic":
+        return {k: kernel(at - k, -0.75) for k in near}
+    return {k: max(1 - abs(at - k), 0.0) for k in near}
+
+
+def sampled(x: Any, at: list[float], mode: str, border: str, *, corners: bool = False) -> Any:
+    """An image at a point between its elements, for each channel."""
+    total = x[(slice(None), *[0] * len(at))] * 0
+    for parts in itertools.product(*(taps(v, mode).items() for v in at)):
+        places = [inside(k, n, border, corners=corners)
+                  for (k, _), n in zip(parts, x.shape[1:], strict=True)]  # fmt: skip
+        if None not in places:
+            total = total + x[(slice(None), *places)] * math.prod(w for _, w in parts)
     return total
 
 
 def sampled_grid(x: Any, grid: Any, mode: str, border: str, *, corners: bool) -> Any:
-    found = np.zeros((*x.shape[:2], *grid.shape[1:3]))
-    h, w = x.shape[2:]
-    for n, r, c in np.ndindex(*grid.shape[:3]):
-        gx, gy = grid[n, r, c]
+    found = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
+    for n, *place in np.ndindex(*grid.shape[:-1]):
+        point = grid[(n, *place)][::-1]
         at = [((g + 1) * s - 1) / 2 if not corners else (g + 1) / 2 * (s - 1)
-              for g, s in ((gy, h), (gx, w))]  # fmt: skip
-        found[n, :, r, c] = sampled(x[n], at, mode, border)
+              for g, s in zip(point, x.shape[2:], strict=True)]  # fmt: skip
+        found[(n, slice(None), *place)] = sampled(x[n], at, mode, border, corners=corners)
     return found
 
 
@@ -128,6 +143,9 @@ def dilated(x: Any, w: Any) -> Any:
 
 
 GRID: Any = RNG.uniform(-1.3, 1.3, (2, 3, 4, 2))
+FAR: Any = RNG.uniform(-4, 4, (2, 3, 4, 2))
+GRID3: Any = RNG.uniform(-2, 2, (1, 2, 3, 2, 3))
+BORDERS = ("zeros", "border", "reflection")
 BOXES: Any = np.array([[0.1, 0.2, 0.9, 0.8], [0.0, 0.0, 1.0, 1.0], [-0.5, 0.3, 0.7, 1.4]])
 IMAGES: Any = np.array([1, 0, 1])
 THETA: Any = RNG.normal(size=(2, 2, 3))
@@ -154,9 +172,15 @@ ROWS = (
         dynamic=False),
     *(row("affine_grid", THETA, (3, 4), align_corners=c, wanted=points(THETA, 3, 4, corners=c),
           rtol=1e-9, dynamic=False) for c in (False, True)),
-    *(row("grid_sample", X, GRID, m, b, align_corners=c, rtol=1e-9, dynamic=False,
-          wanted=sampled_grid(X, GRID, m, b, corners=c))
-      for m in ("bilinear", "nearest") for b in ("zeros", "border") for c in (False, True)),
+    *(row("grid_sample", X, g, m, b, align_corners=c, rtol=1e-9, dynamic=False,
+          wanted=sampled_grid(X, g, m, b, corners=c)) for g in (GRID, FAR)
+      for m in ("bilinear", "nearest", "bicubic") for b in BORDERS for c in (False, True)),
+    *(row("grid_sample", V, GRID3, m, b, rtol=1e-9, dynamic=False,
+          wanted=sampled_grid(V, GRID3, m, b, corners=False))
+      for m in ("bilinear", "nearest", "bicubic") for b in BORDERS),
+    row("grid_sample", X[:, :, :1], FAR, "bilinear", "reflection", align_corners=True, rtol=1e-9,
+        wanted=sampled_grid(X[:, :, :1], FAR, "bilinear", "reflection", corners=True),
+        dynamic=False),
     *(row("crop_and_resize", last(X), BOXES, IMAGES, s, m, 0.5, rtol=1e-9, dynamic=False,
           wanted=last(cropped(X, BOXES, IMAGES, s, m, 0.5)))
       for s in ((3, 4), (1, 2)) for m in ("bilinear", "nearest")),

@@ -318,7 +318,7 @@ def grid_sample(
     align_corners: bool = True,
 ) -> Any:
     """The points of the grid are its axis 1."""
-    if layout != "NCHW":
+    if layout not in ("NCHW", "NCDHW"):
         raise ArgumentValueError(f"grid_sample of the layout {layout} is not here")
     points = hs.moveaxis(grid, 1, -1)
     return hs.grid_sample(data, points, method, padding_mode, align_corners=align_corners)
