@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+import operator as operators
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64
+from hybridjit.record import record
 from hybridjit.stdlib.padding import mirrored, reflected
 from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
@@ -24,6 +27,7 @@ from hybridjit.stdlib.parts.images import (
     spatial_axes,
 )
 from hybridjit.stdlib.parts.sampling import (
+    CUBIC_ALPHA,
     ROUNDINGS,
     TRANSFORMS,
     clamped,
@@ -34,6 +38,7 @@ from hybridjit.stdlib.parts.sampling import (
     nearest,
     or_zero,
     source_of,
+    taps_inside,
     weighted,
 )
 from hybridjit.stdlib.parts.shapes import (
@@ -55,45 +60,106 @@ from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar
 
 Mode = Literal["nearest", "linear", "cubic"]
-Transform = Literal["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]
+Transform = Literal[
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+]
 Rounding = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
 
 
-def _resize(
-    name: str, x: Any, sizes: Any, layout: str, how: tuple[str, str, str, float], spatial: int
-) -> Any:
+@record
+class _How:
+    """How images are resized: see `resize2d`."""
+
+    mode: str
+    transform: str = "half_pixel"
+    rounding: str = "floor"
+    alpha: float = CUBIC_ALPHA
+    excludes_outside: bool = False
+    roi: Sequence[float] | None = None
+    beyond: Any = 0.0
+
+    @property
+    def crops(self) -> bool:
+        return self.transform == "tf_crop_and_resize"
+
+    def check(self, name: str, spatial: int) -> None:
+        """Refuse words that are not known, and a part of images that is none."""
+        check_choice(name, "mode", self.mode, ("nearest", "linear", "cubic"))
+        check_choice(name, "coordinate transformation", self.transform, TRANSFORMS)
+        check_choice(name, "rounding", self.rounding, ROUNDINGS)
+        if (self.roi is None) == self.crops or (self.roi and len(self.roi) != 2 * spatial):
+            raise ArgumentValueError(
+                f"{name}: coordinates='tf_crop_and_resize' and a part of images go together, got "
+                f"roi={self.roi!r}",
+                help=f"roi is {spatial} starts and {spatial} ends, from 0 to 1",
+            )
+
+    def source(self, place: Any, extent: Any, size: int, number: int) -> Any:
+        """Where a place of a resized axis is, of the spatial axis of this number."""
+        if self.roi is None:
+            return source_of(place, extent, size, self.transform)
+        part = self.roi[number], self.roi[len(self.roi) // 2 + number]
+        return source_of(place, extent, size, self.transform, part)
+
+    def mean(self, source: Any, extent: Any, read: Callable[[list[Any]], Any]) -> Any:
+        """The weighted mean of what is read at the places around a point."""
+        if self.mode == "linear":
+            return weighted([linear_taps(source)], read)
+        taps = cubic_taps(source, self.alpha)
+        if not self.excludes_outside:
+            return weighted([taps], read)
+        inside = taps_inside(taps, extent)
+        return weighted([inside], read) / functools.reduce(operators.add, (w for _, w in inside))
+
+
+def _resize(name: str, x: Any, sizes: Any, layout: str, how: _How) -> Any:
     """`x` resized along one axis after the other."""
+    spatial = len(layout) - 2
     check_images(name, x, layout, spatial)
-    mode, transform, rounding, _ = how
-    check_choice(name, "mode", mode, ("nearest", "linear", "cubic"))
-    check_choice(name, "coordinate transformation", transform, TRANSFORMS)
-    check_choice(name, "rounding", rounding, ROUNDINGS)
+    how.check(name, spatial)
     counts, dtype = read_sizes(name, "size", sizes, spatial), float_type(x.dtype)
-    for letter, count in zip(spatial_axes(layout), counts, strict=True):
-        axis = layout.index(letter)
+    axes, whole = [layout.index(letter) for letter in spatial_axes(layout)], x
+    for number, (axis, count) in enumerate(zip(axes, counts, strict=True)):
         if are_equal(x.shape[axis], 0):
             raise ArgumentValueError(f"{name}: {shown(x)} has no elements along axis {axis}")
-        if not (mode != "nearest" and are_equal(x.shape[axis], count)):
-            x = _resize_axis(name, x, axis, count, how)
+        if how.mode == "nearest" or how.crops or not are_equal(x.shape[axis], count):
+            x = _resize_axis(name, x, (axis, number), count, how)
     # Weighted means are floats, also where no axis was changed.
-    return x if mode == "nearest" else fill(name, x.shape, lambda at: x[at].astype(dtype))
-
-
-def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, str, float]) -> Any:
-    mode, transform, rounding, alpha = how
-    extent = x.shape[axis]
-    dtype = x.dtype if mode == "nearest" else float_type(x.dtype)
+    wanted = x.dtype if how.mode == "nearest" else dtype
+    if not how.crops:
+        return x if how.mode == "nearest" else fill(name, x.shape, lambda at: x[at].astype(wanted))
+    beyond = Expression(as_scalar(how.beyond)).astype(wanted)
 
     def element(at: tuple[Any, ...]) -> Any:
-        source = source_of(at[axis], extent, size, transform)
-        if mode == "nearest":
-            return x[replaced(at, axis, clamped(nearest(source, rounding), extent))]
-        taps = linear_taps(source) if mode == "linear" else cubic_taps(source, alpha)
+        inside: list[Any] = []
+        for number, (axis, count) in enumerate(zip(axes, counts, strict=True)):
+            source = how.source(at[axis], whole.shape[axis], count, number)
+            inside += [source >= 0.0, source <= _last(whole.shape[axis])]
+        return if_then_else(are_all(*inside), x[at].astype(wanted), beyond)
+
+    return fill(name, x.shape, element)
+
+
+def _resize_axis(name: str, x: Any, place: tuple[int, int], size: int, how: _How) -> Any:
+    """`x` resized along an axis, which is the spatial one of a number."""
+    axis, number = place
+    extent = x.shape[axis]
+    dtype = x.dtype if how.mode == "nearest" else float_type(x.dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        source = how.source(at[axis], extent, size, number)
+        if how.mode == "nearest":
+            return x[replaced(at, axis, clamped(nearest(source, how.rounding), extent))]
 
         def read(places: list[Any]) -> Any:
             return x[replaced(at, axis, clamped(places[0], extent))].astype(FLOAT64)
 
-        return weighted([taps], read).astype(dtype)
+        return how.mean(source, extent, read).astype(dtype)
 
     return fill(f"{name}_{axis}", replaced(x.shape, axis, size), element)
 
@@ -106,7 +172,10 @@ def resize1d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout1 = "NCW",
 ) -> T:
     """Signals with another number of places: as resize2d.
@@ -114,8 +183,9 @@ def resize1d(
     >>> hs.resize1d(np.array([[[0.0, 2.0]]]), 4)
     array([[[0. , 0.5, 1.5, 2. ]]])
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize1d", x, size, layout, how, 1)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize1d", x, size, layout, how)
 
 
 @operator
@@ -126,19 +196,26 @@ def resize2d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout = "NCHW",
 ) -> T:
     """Images in another size: the nearest elements, or weighted means of 2 or 4 along each axis.
 
     `coordinates` says where a place is in the image, `rounding` which place is the nearest one.
+    With exclude_outside, cubic weights are of elements of the image alone. "tf_crop_and_resize" is
+    for a part of images: `roi` holds starts, and then ends, from 0 to 1; what lies beyond the edges
+    is extrapolation_value.
 
     >>> hs.resize2d(np.array([[[[1, 2], [3, 4]]]]), (2, 4), "nearest")
     array([[[[1, 1, 2, 2],
              [3, 3, 4, 4]]]])
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize2d", x, size, layout, how, 2)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize2d", x, size, layout, how)
 
 
 @operator
@@ -149,7 +226,10 @@ def resize3d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout3 = "NCDHW",
 ) -> T:
     """Volumes in another size: as resize2d.
@@ -157,8 +237,9 @@ def resize3d(
     >>> hs.resize3d(np.ones((1, 1, 2, 2, 2)), (3, 4, 5)).shape
     (1, 1, 3, 4, 5)
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize3d", x, size, layout, how, 3)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize3d", x, size, layout, how)
 
 
 @operator
@@ -174,7 +255,7 @@ def upsampling(x: T, scale: Pair, mode: Mode = "nearest", *, layout: Layout = "N
     extents = [read_integers("upsampling", "sizes", e, 1)[0] for e in logical(x.shape, layout)[2:]]
     sizes = tuple(extent * factor for extent, factor in zip(extents, factors, strict=True))
     transform = "asymmetric" if mode == "nearest" else "half_pixel"
-    return _resize("upsampling", x, sizes, layout, (mode, transform, "floor", -0.75), 2)
+    return _resize("upsampling", x, sizes, layout, _How(mode, transform))
 
 
 @operator

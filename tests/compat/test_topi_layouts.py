@@ -94,6 +94,13 @@ CALLS: dict[str, Any] = {
         lambda: nn.conv2d(WIDE.reshape(1, 64, 1, 1), WIDE.reshape(1, 64, 1, 1), 1, 0, 1,
                           out_dtype="int32"), np.full((1, 1, 1, 1), 640000, "int32")),
     "matmul": (lambda: nn.matmul(X, Y, transpose_b=True), X @ Y.T),
+    "resize2d of a part": (
+        lambda: topi.image.resize2d(IMAGES, [0.0, 0.0, 1.0, 2.0], (6, 3), "NCHW", "linear",
+                                    "tf_crop_and_resize", extrapolation_value=-1.0),
+        np.stack([IMAGES[..., 0], IMAGES[..., -1], 0 * IMAGES[..., 0] - 1], -1)),
+    "resize2d of what is inside": (
+        lambda: topi.image.resize2d(IMAGES, [0.0] * 4, (5, 7), "NCHW", "cubic", bicubic_exclude=1),
+        hs.resize2d(IMAGES, (5, 7), "cubic", exclude_outside=True)),
     "resize2d": (lambda: topi.image.resize2d(IMAGES, [0.0] * 4, (12, 5), "NCHW", "nearest_neighbor",
                                              "asymmetric"), IMAGES.repeat(2, 2)),
     "upsampling": (lambda: nn.upsampling(last(IMAGES), 1, 2, "NHWC"), last(IMAGES.repeat(2, 3))),

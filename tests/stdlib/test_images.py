@@ -26,11 +26,18 @@ ROUND: dict[str, Callable[[float], int]] = {
 }
 
 
+PART = (-0.25, 0.75)
+
+
 def source(place: int, extent: int, size: int, transform: str) -> float:
     """Where a place is, by fractions: 1 / (2 / 49) is not quite 24.5."""
+    if transform == "tf_crop_and_resize":
+        share = Fraction(place, size - 1) if size > 1 else Fraction(1, 2)
+        return float((Fraction(PART[0]) + share * Fraction(PART[1] - PART[0])) * (extent - 1))
     middle = Fraction(2 * place + 1, 2) * Fraction(extent, size) - Fraction(1, 2)
     found = {
         "half_pixel": middle,
+        "half_pixel_symmetric": middle,
         "pytorch_half_pixel": middle if size > 1 else 0,
         "asymmetric": Fraction(place * extent, size),
         "align_corners": Fraction(place * (extent - 1), size - 1) if size > 1 else 0,
@@ -45,7 +52,9 @@ def kernel(distance: float, alpha: float) -> float:
     return alpha * d**3 - 5 * alpha * d**2 + 8 * alpha * d - 4 * alpha if d < 2 else 0.0
 
 
-def matrix(extent: int, size: int, mode: str, transform: str, rounding: str) -> Any:
+def matrix(
+    extent: int, size: int, mode: str, transform: str, rounding: str, *, whole: bool = True
+) -> Any:
     """The weights of all elements of an axis for each place of the resized one."""
     found = np.zeros((size, extent))
     for place in range(size):
@@ -55,16 +64,28 @@ def matrix(extent: int, size: int, mode: str, transform: str, rounding: str) -> 
             continue
         for k in range(math.floor(at) - 1, math.floor(at) + 3):
             weight = max(1 - abs(at - k), 0) if mode == "linear" else kernel(at - k, -0.75)
-            found[place, min(max(k, 0), extent - 1)] += weight
-    return found
+            if whole or 0 <= k < extent:
+                found[place, min(max(k, 0), extent - 1)] += weight
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def resized(x: Any, sizes: Any, mode: str, transform: str = "half_pixel",
-            rounding: str = "round_prefer_floor") -> Any:  # fmt: skip
+            rounding: str = "round_prefer_floor", *, whole: bool = True) -> Any:  # fmt: skip
     for axis, size in enumerate(sizes):
-        weights = matrix(x.shape[2 + axis], size, mode, transform, rounding)
+        weights = matrix(x.shape[2 + axis], size, mode, transform, rounding, whole=whole)
         x = np.moveaxis(np.tensordot(weights, x, ([1], [2 + axis])), 0, 2 + axis)
     return x
+
+
+def resized_part(x: Any, sizes: Any, mode: str, value: Any) -> Any:
+    """From PART[0] to PART[1] along each axis."""
+    found = resized(x, sizes, mode, "tf_crop_and_resize")
+    for axis, size in enumerate(sizes):
+        extent = x.shape[2 + axis]
+        beyond = [not 0 <= source(k, extent, size, "tf_crop_and_resize") < extent - 1 + 1e-9
+                  for k in range(size)]  # fmt: skip
+        np.moveaxis(found, 2 + axis, 0)[np.array(beyond)] = value
+    return found
 
 
 def last(x: Any) -> Any:
@@ -156,6 +177,17 @@ ROWS = (
       for t in TRANSFORMS),
     *(row("resize2d", X, (6, 7), "nearest", coordinates="asymmetric", rounding=r,
           wanted=resized(X, (6, 7), "nearest", "asymmetric", r)) for r in ROUND),
+    row("resize2d", X, (6, 7), "cubic", coordinates="half_pixel_symmetric", exclude_outside=True,
+        wanted=resized(X, (6, 7), "cubic", whole=False), rtol=1e-9),
+    *(row("resize2d", x, s, m, coordinates="tf_crop_and_resize", extrapolation_value=v,
+          roi=(*[PART[0]] * 2, *[PART[1]] * 2), wanted=resized_part(x, s, m, v), rtol=1e-9)
+      for s in ((7, 3), (4, 5), (1, 8)) for m, v in (("nearest", 2.5), ("linear", -1))
+      for x in (X, X[:, :, :1])),
+    row("resize1d", X[0].astype("float32"), 9, "linear", coordinates="tf_crop_and_resize",
+        roi=PART, wanted=resized_part(X[0], (9,), "linear", 0).astype("float32"), rtol=1e-5),
+    row("resize3d", last(V), (2, 5, 3), coordinates="tf_crop_and_resize", layout="NDHWC",
+        roi=(*[PART[0]] * 3, *[PART[1]] * 3), rtol=1e-9,
+        wanted=last(resized_part(V, (2, 5, 3), "linear", 0))),
     row("resize2d", last(X), (3, 9), layout="NHWC", wanted=last(resized(X, (3, 9), "linear")),
         rtol=1e-9),
     *(row("resize2d", np.arange(20).reshape(1, 1, 4, 5).astype(d), s, m, rtol=1e-9,
@@ -218,6 +250,16 @@ def test_the_only_place_of_an_axis_is_its_middle() -> None:
     for corners in (False, True):
         found = hs.affine_grid(THETA, (1, 1), align_corners=corners)
         np.testing.assert_array_equal(found[:, 0, 0], THETA[:, :, 2])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"roi": (0, 0, 1, 1)}, {"coordinates": "tf_crop_and_resize"},
+     {"coordinates": "tf_crop_and_resize", "roi": (0, 1)}],
+)  # fmt: skip
+def test_a_part_of_images_that_does_not_go_with_coordinates(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="'tf_crop_and_resize' and a part of images go together"):
+        hs.resize2d(X, 3, **options)
 
 
 @pytest.mark.parametrize("image", [-1, 2])
