@@ -236,7 +236,7 @@ def outer(x: T, y: T) -> T:
     array([[3, 4],
            [6, 8]])
     """
-    left, right = (v if v.ndim == 1 else flatten(f"outer_{v.name}", v) for v in (x, y))
+    left, right = (v if v.ndim == 1 else flatten("outer_flat", v) for v in (x, y))
     return contract("outer", [_Factor(left, ("i",)), _Factor(right, ("j",))], "ij")
 
 

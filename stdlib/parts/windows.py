@@ -71,7 +71,7 @@ class Window:
         return greatest(least(self.size, self._count_steps(extent - start)) - skipped, 1)
 
     def _count_steps(self, room: Any) -> Any:
-        """How many elements of a window lie on so many places, or less than one if there are none."""
+        """How many elements of a window lie on so many places: less than one if there is none."""
         return room if self.dilation == 1 else (room + self.dilation - 1) // self.dilation
 
 
