@@ -16,6 +16,7 @@ from hybridjit.stdlib.parts.shapes import (
     are_equal,
     check_rank,
     fill,
+    flatten,
     normalize_axis,
     read_integers,
     show_size,
@@ -229,15 +230,14 @@ def _read_pairs(x: Any, y: Any, axes: Any) -> tuple[list[int], list[int]]:
 
 @operator(recipe=RECIPE)
 def outer(x: T, y: T) -> T:
-    """The product of every element of x with every element of y.
+    """The product of every element of x with every element of y; both are flattened.
 
     >>> hs.outer(np.array([1, 2]), np.array([3, 4]))
     array([[3, 4],
            [6, 8]])
     """
-    for tensor in (x, y):
-        check_rank("outer", tensor, 1, "a vector")
-    return contract("outer", [_Factor(x, ("i",)), _Factor(y, ("j",))], "ij")
+    left, right = (v if v.ndim == 1 else flatten("outer_flat", v) for v in (x, y))
+    return contract("outer", [_Factor(left, ("i",)), _Factor(right, ("j",))], "ij")
 
 
 @operator(recipe=RECIPE)

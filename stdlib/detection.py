@@ -194,7 +194,7 @@ def _sides(shifts: Any, first: Any, last: Any, edge: Any, at: Any, is_plain: boo
         middle = begin * extent + (first + 0.5 * (extent - 1))
         half = 0.5 * (np.exp(end) * extent - 1)
         low, high = middle - half, middle + half
-    return np.clip(low, 0, edge), np.clip(high, 0, edge)
+    return np.maximum(np.minimum(low, edge), 0), np.maximum(np.minimum(high, edge), 0)
 
 
 @hybrid.script

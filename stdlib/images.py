@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator as operators
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64
-from hybridjit.stdlib.parts.accumulation import float_type
+from hybridjit.record import record
+from hybridjit.stdlib.padding import mirrored, reflected
+from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.extrema import largest
 from hybridjit.stdlib.parts.images import (
+    LAYOUTS,
     Layout,
     Layout1,
     Layout3,
@@ -22,15 +28,19 @@ from hybridjit.stdlib.parts.images import (
 )
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.sampling import (
+    CUBIC_ALPHA,
     ROUNDINGS,
     TRANSFORMS,
     Taps,
     clamped,
+    cubic_tap,
     cubic_taps,
+    linear_tap,
     linear_taps,
     nearest,
     or_zero,
     source_of,
+    taps_inside,
     weighted,
 )
 from hybridjit.stdlib.parts.shapes import (
@@ -48,52 +58,112 @@ from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import Expression, if_then_else, reduce_axis
 from hybridjit.te import all as are_all
+from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar
 
 Mode = Literal["nearest", "linear", "cubic"]
-Transform = Literal["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]
+Transform = Literal[
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+]
 Rounding = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
 
 
-def _resize(
-    name: str, x: Any, sizes: Any, layout: str, how: tuple[str, str, str, float], spatial: int
-) -> Any:
+@record
+class _How:
+    """How images are resized: see `resize2d`."""
+
+    mode: str
+    transform: str = "half_pixel"
+    rounding: str = "floor"
+    alpha: float = CUBIC_ALPHA
+    excludes_outside: bool = False
+    roi: Sequence[float] | None = None
+    beyond: Any = 0.0
+
+    @property
+    def crops(self) -> bool:
+        return self.transform == "tf_crop_and_resize"
+
+    def check(self, name: str, spatial: int) -> None:
+        """Refuse words that are not known, and a part of images that is none."""
+        check_choice(name, "mode", self.mode, ("nearest", "linear", "cubic"))
+        check_choice(name, "coordinate transformation", self.transform, TRANSFORMS)
+        check_choice(name, "rounding", self.rounding, ROUNDINGS)
+        if (self.roi is None) == self.crops or (self.roi and len(self.roi) != 2 * spatial):
+            raise ArgumentValueError(
+                f"{name}: coordinates='tf_crop_and_resize' and a part of images go together, got "
+                f"roi={self.roi!r}",
+                help=f"roi is {spatial} starts and {spatial} ends, from 0 to 1",
+            )
+
+    def source(self, place: Any, extent: Any, size: int, number: int) -> Any:
+        """Where a place of a resized axis is, of the spatial axis of this number."""
+        if self.roi is None:
+            return source_of(place, extent, size, self.transform)
+        part = self.roi[number], self.roi[len(self.roi) // 2 + number]
+        return source_of(place, extent, size, self.transform, part)
+
+    def taps(self, source: Any, extent: Any) -> Taps:
+        """The places around a point, and the share of each in what is there."""
+        if self.mode == "linear":
+            return linear_taps(source)
+        taps = cubic_taps(source, self.alpha)
+        if not self.excludes_outside:
+            return taps
+        inside = taps_inside(taps, extent)
+        total = functools.reduce(operators.add, (weight for _, weight in inside))
+        return [(place, weight / total) for place, weight in inside]
+
+
+def _resize(name: str, x: Any, sizes: Any, layout: str, how: _How) -> Any:
     """`x` resized along one axis after the other."""
+    spatial = len(layout) - 2
     check_images(name, x, layout, spatial)
-    mode, transform, rounding, _ = how
-    check_choice(name, "mode", mode, ("nearest", "linear", "cubic"))
-    check_choice(name, "coordinate transformation", transform, TRANSFORMS)
-    check_choice(name, "rounding", rounding, ROUNDINGS)
-    counts = read_sizes(name, "size", sizes, spatial)
-    for letter, count in zip(spatial_axes(layout), counts, strict=True):
-        axis = layout.index(letter)
+    how.check(name, spatial)
+    counts, dtype = read_sizes(name, "size", sizes, spatial), float_type(x.dtype)
+    axes, whole = [layout.index(letter) for letter in spatial_axes(layout)], x
+    for number, (axis, count) in enumerate(zip(axes, counts, strict=True)):
         if are_equal(x.shape[axis], 0):
             raise ArgumentValueError(f"{name}: {shown(x)} has no elements along axis {axis}")
-        if not (mode != "nearest" and are_equal(x.shape[axis], count)):
-            x = _resize_axis(name, x, axis, count, how)
-    return x if mode == "nearest" else fill(name, x.shape, lambda at: x[at])
+        if how.mode == "nearest" or how.crops or not are_equal(x.shape[axis], count):
+            x = _resize_axis(name, x, (axis, number), count, how)
+    # Weighted means are floats, also where no axis was changed.
+    wanted = x.dtype if how.mode == "nearest" else dtype
+    if not how.crops:
+        return x if how.mode == "nearest" else fill(name, x.shape, lambda at: x[at].astype(wanted))
+    beyond = Expression(as_scalar(how.beyond)).astype(wanted)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        inside: list[Any] = []
+        for number, (axis, count) in enumerate(zip(axes, counts, strict=True)):
+            source = how.source(at[axis], whole.shape[axis], count, number)
+            inside += [source >= 0.0, source <= _last(whole.shape[axis])]
+        return if_then_else(are_all(*inside), x[at].astype(wanted), beyond)
+
+    return fill(name, x.shape, element)
 
 
-def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, str, float]) -> Any:
-    """Where a place along the axis is in `x` is found once for all lines."""
-    extent, part = x.shape[axis], f"{name}_{axis}"
-    if how[0] == "nearest":
-        places = _nearest_places(part, extent, size, how)
-        return fill(
-            part,
-            replaced(x.shape, axis, size),
-            lambda at: x[replaced(at, axis, places(at[axis]))],
-        )
-    dtype = float_type(x.dtype)
-    working, count = working_type(dtype), {"linear": 2, "cubic": 4}[how[0]]
+def _resize_axis(name: str, x: Any, where: tuple[int, int], size: int, how: _How) -> Any:
+    """`x` resized along an axis, which is the spatial one of a number.
 
-    def taps_of(index: Any) -> Taps:
-        source = source_of(index, extent, size, how[1])
-        return linear_taps(source) if count == 2 else cubic_taps(source, how[3])
+    What a place of the axis is made of is found once for all lines.
+    """
+    (axis, number), part = where, f"{name}_{where[0]}"
+    extent, shape = x.shape[axis], replaced(x.shape, axis, size)
+    if how.mode == "nearest":
+        place = _nearest_places(part, extent, size, how, number)
+        return fill(part, shape, lambda at: x[replaced(at, axis, place(at[axis]))])
+    dtype, count = float_type(x.dtype), {"linear": 2, "cubic": 4}[how.mode]
+    working = working_type(dtype)
 
     def chosen(of: Callable[[Any], Any]) -> Callable[[tuple[Any, ...]], Any]:
         def element(at: tuple[Any, ...]) -> Any:
-            values = [of(tap) for tap in taps_of(at[1])]
+            values = [of(tap) for tap in how.taps(how.source(at[1], extent, size, number), extent)]
             found = values[-1]
             for k in range(count - 1):
                 found = if_then_else(at[0] == k, values[k], found)
@@ -105,28 +175,27 @@ def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, s
     weights = fill(f"{part}_weights", (count, size), chosen(lambda tap: tap[1].astype(working)))
 
     def element(at: tuple[Any, ...]) -> Any:
-        own = at[axis]
-        taps = [(places[k, own], weights[k, own]) for k in range(count)]
+        taps = [(places[k, at[axis]], weights[k, at[axis]]) for k in range(count)]
 
-        def read(at_tap: list[Any]) -> Any:
-            return x[replaced(at, axis, clamped(at_tap[0], extent))].astype(working)
+        def read(tap: list[Any]) -> Any:
+            return x[replaced(at, axis, clamped(tap[0], extent))].astype(working)
 
         return weighted([taps], read).astype(dtype)
 
-    return fill(part, replaced(x.shape, axis, size), element)
+    return fill(part, shape, element)
 
 
 def _nearest_places(
-    name: str, extent: Any, size: int, how: tuple[str, str, str, float]
+    name: str, extent: Any, size: int, how: _How, number: int
 ) -> Callable[[Any], Any]:
     """The place along an axis that is nearest to a place of a resized one."""
-    _, transform, rounding, _ = how
     is_repeated = isinstance(extent, int) and size % extent == 0
-    if is_repeated and (transform, rounding) == ("asymmetric", "floor"):
+    if is_repeated and (how.transform, how.rounding) == ("asymmetric", "floor"):
         return lambda index: index // (size // extent)
 
     def element(at: tuple[Any, ...]) -> Any:
-        return clamped(nearest(source_of(at[0], extent, size, transform), rounding), extent)
+        source = how.source(at[0], extent, size, number)
+        return clamped(nearest(source, how.rounding), extent)
 
     places = fill(f"{name}_places", (size,), element)
     return lambda index: clamped(places[index], extent)
@@ -140,7 +209,10 @@ def resize1d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout1 = "NCW",
 ) -> T:
     """Signals with another number of places: as resize2d.
@@ -148,8 +220,9 @@ def resize1d(
     >>> hs.resize1d(np.array([[[0.0, 2.0]]]), 4)
     array([[[0. , 0.5, 1.5, 2. ]]])
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize1d", x, size, layout, how, 1)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize1d", x, size, layout, how)
 
 
 @operator
@@ -160,19 +233,26 @@ def resize2d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout = "NCHW",
 ) -> T:
     """Images in another size: the nearest elements, or weighted means of 2 or 4 along each axis.
 
     `coordinates` says where a place is in the image, `rounding` which place is the nearest one.
+    With exclude_outside, cubic weights are of elements of the image alone. "tf_crop_and_resize" is
+    for a part of images: `roi` holds starts, and then ends, from 0 to 1; what lies beyond the edges
+    is extrapolation_value.
 
     >>> hs.resize2d(np.array([[[[1, 2], [3, 4]]]]), (2, 4), "nearest")
     array([[[[1, 1, 2, 2],
              [3, 3, 4, 4]]]])
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize2d", x, size, layout, how, 2)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize2d", x, size, layout, how)
 
 
 @operator
@@ -183,7 +263,10 @@ def resize3d(
     *,
     coordinates: Transform = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    cubic_alpha: float = -0.75,
+    cubic_alpha: float = CUBIC_ALPHA,
+    exclude_outside: bool = False,
+    roi: Sequence[float] | None = None,
+    extrapolation_value: T | Number = 0.0,
     layout: Layout3 = "NCDHW",
 ) -> T:
     """Volumes in another size: as resize2d.
@@ -191,8 +274,9 @@ def resize3d(
     >>> hs.resize3d(np.ones((1, 1, 2, 2, 2)), (3, 4, 5)).shape
     (1, 1, 3, 4, 5)
     """
-    how = (mode, coordinates, rounding, cubic_alpha)
-    return _resize("resize3d", x, size, layout, how, 3)
+    options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
+    how = _How(mode, coordinates, rounding, *options)
+    return _resize("resize3d", x, size, layout, how)
 
 
 @operator
@@ -208,7 +292,7 @@ def upsampling(x: T, scale: Pair, mode: Mode = "nearest", *, layout: Layout = "N
     extents = [read_integers("upsampling", "sizes", e, 1)[0] for e in logical(x.shape, layout)[2:]]
     sizes = tuple(extent * factor for extent, factor in zip(extents, factors, strict=True))
     transform = "asymmetric" if mode == "nearest" else "half_pixel"
-    return _resize("upsampling", x, sizes, layout, (mode, transform, "floor", -0.75), 2)
+    return _resize("upsampling", x, sizes, layout, _How(mode, transform))
 
 
 @operator
@@ -255,41 +339,61 @@ def _place_in_unit(index: Any, count: int, *, align_corners: bool) -> Any:
 def grid_sample(
     x: T,
     grid: T,
-    mode: Literal["bilinear", "nearest"] = "bilinear",
-    padding: Literal["zeros", "border"] = "zeros",
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding: Literal["zeros", "border", "reflection"] = "zeros",
     *,
     align_corners: bool = False,
 ) -> T:
     """Images at the points of a grid: (batch, rows, columns, 2), points (x, y) from -1 to 1.
 
-    Beyond the edges there are zeros, or the elements at the border.
+    Beyond the edges there are zeros, the elements at the border, or the image in reverse: around
+    its first and last elements with align_corners=True, else around its edges. Volumes have grids
+    of shape (batch, depth, rows, columns, 3), points (x, y, z).
 
     >>> hs.grid_sample(np.array([[[[1.0, 3.0]]]]), np.array([[[[0.0, 0.0]]]]))
     array([[[[2.]]]])
     """
-    check_images("grid_sample", x, "NCHW")
-    check_rank("grid_sample", grid, 4, "batch, rows, columns, 2")
-    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
-    check_choice("grid_sample", "padding", padding, ("zeros", "border"))
+    spatial = 3 if x.ndim == 5 else 2
+    check_images("grid_sample", x, LAYOUTS[spatial][0], spatial)
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest", "bicubic"))
+    check_choice("grid_sample", "padding", padding, ("zeros", "border", "reflection"))
     _check_grid(x, grid)
     extents = x.shape[2:]
     dtype = float_type(x.dtype)
+    tap, count = (cubic_tap, 4) if mode == "bicubic" else (linear_tap, 2)
+    # Loops over the places around a point: written out, they would take long to compile.
+    taps = [reduce_axis((0, count), name) for name in "ijk"[:spatial]]
 
     def element(at: tuple[Any, ...]) -> Any:
-        n, channel, row, column = at
-        points: list[Any] = [grid[n, row, column, k] for k in (1, 0)]
+        points: list[Any] = [grid[(at[0], *at[2:], k)] for k in range(spatial)[::-1]]
         sources = [
             _from_unit(point.astype(FLOAT64), extent, align_corners=align_corners)
             for point, extent in zip(points, extents, strict=True)
         ]
-        if padding == "border":
+        if padding == "border" and mode != "bicubic":  # also of points that are infinitely far
             sources = [_clipped(s, extent) for s, extent in zip(sources, extents, strict=True)]
-        read = or_zero(lambda places: _value(x, (n, channel, *places)), extents, FLOAT64)
+        read = _reader(x, at[:2], padding, align_corners=align_corners)
         if mode == "nearest":
-            return read([call("rint", source).astype(INT64) for source in sources]).astype(dtype)
-        return weighted([linear_taps(source) for source in sources], read).astype(dtype)
+            return read([call("rint", s).astype(INT64) for s in sources]).astype(dtype)
+        near = [tap(source, k) for source, k in zip(sources, taps, strict=True)]
+        value = read([place for place, _ in near])
+        return added(math.prod((weight for _, weight in near), start=value), axis=taps)
 
-    return fill("grid_sample", (*x.shape[:2], *grid.shape[1:3]), element)
+    found = fill("grid_sample", (*x.shape[:2], *grid.shape[1:-1]), element)
+    return convert("grid_sample", found, dtype)
+
+
+def _reader(x: Any, image: tuple[Any, ...], padding: str, *, align_corners: bool) -> Any:
+    """What is read at places of an image, or beyond its edges."""
+    extents = x.shape[2:]
+    if padding == "zeros":
+        return or_zero(lambda places: _value(x, (*image, *places)), extents, FLOAT64)
+    placed = clamped if padding == "border" else reflected if align_corners else mirrored
+
+    def read(places: list[Any]) -> Any:
+        return _value(x, (*image, *map(placed, places, extents)))
+
+    return read
 
 
 def _value(x: Any, at: tuple[Any, ...]) -> Any:
@@ -309,10 +413,14 @@ def _clipped(source: Any, extent: Any) -> Any:
 
 
 def _check_grid(x: Any, grid: Any) -> None:
+    spatial = x.ndim - 2
+    names = ("depth, " if spatial > 2 else "") + "rows, columns"
+    check_rank("grid_sample", grid, x.ndim, f"batch, {names}, {spatial}")
     is_batch = are_equal(x.shape[0], grid.shape[0])
-    if not is_batch or not are_equal(grid.shape[3], 2) or not grid.dtype.is_float:
+    if not is_batch or not are_equal(grid.shape[-1], spatial) or not grid.dtype.is_float:
         raise ArgumentValueError(
-            f"grid_sample: {shown(grid)} must hold points of {shown(x)}: (batch, rows, columns, 2)"
+            f"grid_sample: {shown(grid)} must hold points of {shown(x)}: (batch, {names}, "
+            f"{spatial})"
         )
 
 

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.parts.shapes import are_equal, check_choice, fill, read_integers, shown
+from hybridjit.ir.dtype import FLOAT64
+from hybridjit.stdlib.parts.accumulation import average
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.extrema import find_extremum, largest, smallest
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_choice,
+    fill,
+    read_integers,
+    replaced,
+    shown,
+)
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import Expression, if_then_else
@@ -14,9 +25,20 @@ from hybridjit.te import all as are_all
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
 from hybridjit.tensors.expression import as_scalar
+from hybridjit.tensors.reduction import Reducer
 
 Widths = int | Sequence[Any]
-Mode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+Mode = Literal[
+    "constant",
+    "edge",
+    "reflect",
+    "symmetric",
+    "wrap",
+    "maximum",
+    "minimum",
+    "mean",
+    "linear_ramp",
+]
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
@@ -25,13 +47,17 @@ def pad(x: T, pad_width: Widths, mode: Mode = "constant", constant_values: T | N
     """x with a border: so many elements before and after it, for all axes or for each.
 
     What is there: constant_values; the "edge"; x in reverse, without the edge ("reflect") or with
-    it ("symmetric"); or x from its other end ("wrap").
+    it ("symmetric"); x from its other end ("wrap"); the "maximum", "minimum" or "mean" along the
+    axis; or what leads from the edge to constant_values in equal steps ("linear_ramp").
 
     >>> hs.pad(np.array([1, 2, 3]), (2, 1), "reflect")
     array([3, 2, 1, 2, 3, 2])
     """
-    check_choice("pad", "mode", mode, ("constant", *_PLACES))
-    return extend_by("pad", x, read_widths("pad", x, pad_width), mode, constant_values)
+    check_choice("pad", "mode", mode, ("constant", *_PLACES, *_STATISTICS, "linear_ramp"))
+    widths = read_widths("pad", x, pad_width)
+    if mode in ("constant", *_PLACES):
+        return extend_by("pad", x, widths, mode, constant_values)
+    return _extend_in_turn("pad", x, widths, mode, constant_values)
 
 
 @operator
@@ -111,6 +137,53 @@ def extend_by(name: str, x: Any, widths: Sequence[tuple[Any, Any]], mode: str, v
     return fill(name, sizes, element)
 
 
+def _extend_in_turn(name: str, x: Any, widths: Sequence[Any], mode: str, value: Any) -> Any:
+    """`x` extended along one axis after the other: what is beyond two edges is of what is beyond
+    the first."""
+    padded = [axis for axis, pair in enumerate(widths) if not all(map(_is_none, pair))]
+    _check_not_empty(name, x, padded)
+    for axis in padded:
+        x = _extend_axis(name, x, axis, widths[axis], (mode, value))
+    return x if padded else fill(name, x.shape, lambda at: x[at])
+
+
+def _extend_axis(
+    name: str, x: Any, axis: int, widths: tuple[int, int], how: tuple[str, Any]
+) -> Any:
+    (before, after), (mode, value), size = widths, how, x.shape[axis]
+    statistic = _STATISTICS[mode](name, x, axis) if mode in _STATISTICS else None
+
+    def element(at: tuple[Any, ...]) -> Any:
+        place = at[axis] - before
+        if statistic is None:
+            return _on_ramp(x, at, (axis, place), widths, value)
+        own = x[replaced(at, axis, _at_edge(place, size))]
+        found = statistic[replaced(at, axis, 0)]
+        if x.dtype.is_integer and found.dtype is not x.dtype:
+            found = call("rint", found)
+        return if_then_else(are_all(place >= 0, place < size), own, found.astype(x.dtype))
+
+    return fill(name, replaced(x.shape, axis, before + size + after), element)
+
+
+def _on_ramp(
+    x: Any, at: tuple[Any, ...], along: tuple[int, Any], widths: tuple[int, int], value: Any
+) -> Any:
+    """An element of `x`, or one between its edge and a value, by NumPy's linspace."""
+    (axis, place), (before, after) = along, widths
+    size = x.shape[axis]
+    end = Expression(as_scalar(value)).astype(FLOAT64)
+    own = x[replaced(at, axis, _at_edge(place, size))]
+
+    def ramp(number: Any, width: int) -> Any:
+        found = end + number.astype(FLOAT64) * ((own.astype(FLOAT64) - end) / float(max(width, 1)))
+        return (call("floor", found) if x.dtype.is_integer else found).astype(x.dtype)
+
+    after_edge = ramp(size + after - 1 - place, after)
+    found = if_then_else(place < 0, ramp(place + before, before), after_edge)
+    return if_then_else(are_all(place >= 0, place < size), own, found)
+
+
 def _is_none(width: Any) -> bool:
     """Whether nothing is added; a width of the run may be anything."""
     return are_equal(width, 0)
@@ -139,13 +212,15 @@ def _at_edge(place: Any, size: Any) -> Any:
     return least(greatest(place, 0), size - 1)
 
 
-def _reflected(place: Any, size: Any) -> Any:
+def reflected(place: Any, size: Any) -> Any:
+    """A place in reverse around the first and the last element of an axis."""
     period = max(2 * size - 2, 1) if isinstance(size, int) else greatest(2 * size - 2, 1)
     rest = place % period
     return least(rest, period - rest) if not (isinstance(size, int) and size == 1) else rest * 0
 
 
-def _mirrored(place: Any, size: Any) -> Any:
+def mirrored(place: Any, size: Any) -> Any:
+    """A place in reverse around both edges of an axis."""
     rest = place % (2 * size)
     return least(rest, 2 * size - 1 - rest)
 
@@ -156,7 +231,18 @@ def _wrapped(place: Any, size: Any) -> Any:
 
 _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "edge": _at_edge,
-    "reflect": _reflected,
-    "symmetric": _mirrored,
+    "reflect": reflected,
+    "symmetric": mirrored,
     "wrap": _wrapped,
+}
+
+
+def _extremum(reducer: Reducer) -> Callable[[str, Any, int], Any]:
+    return lambda name, x, axis: find_extremum(name, reducer, x, axis, keepdims=True)
+
+
+_STATISTICS: dict[str, Callable[[str, Any, int], Any]] = {
+    "maximum": _extremum(largest),
+    "minimum": _extremum(smallest),
+    "mean": lambda name, x, axis: average(name, x, axis, keepdims=True),
 }

@@ -52,6 +52,7 @@ def avg_pool2d(
     *,
     stride: Pair | None = None,
     padding: Padding = 0,
+    dilation: Pair = 1,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     layout: Layout = "NCHW",
@@ -65,7 +66,7 @@ def avg_pool2d(
     array([[[[ 2.5,  4.5],
              [10.5, 12.5]]]])
     """
-    how = Movement(size if stride is None else stride, padding, 1, ceil_mode)
+    how = Movement(size if stride is None else stride, padding, dilation, ceil_mode)
     pool = read_pool("avg_pool2d", x, size, how, layout)
     return pool.average(counts_padding=count_include_pad)
 
@@ -122,6 +123,7 @@ def avg_pool1d(
     *,
     stride: int | None = None,
     padding: Padding = 0,
+    dilation: int = 1,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     layout: Layout1 = "NCW",
@@ -131,7 +133,7 @@ def avg_pool1d(
     >>> hs.avg_pool1d(np.arange(4.0).reshape(1, 1, 4), 2)
     array([[[0.5, 2.5]]])
     """
-    how = Movement(size if stride is None else stride, padding, 1, ceil_mode)
+    how = Movement(size if stride is None else stride, padding, dilation, ceil_mode)
     pool = read_pool("avg_pool1d", x, size, how, layout, 1)
     return pool.average(counts_padding=count_include_pad)
 
@@ -164,6 +166,7 @@ def avg_pool3d(
     *,
     stride: Pair | None = None,
     padding: Padding = 0,
+    dilation: Pair = 1,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     layout: Layout3 = "NCDHW",
@@ -173,7 +176,7 @@ def avg_pool3d(
     >>> hs.avg_pool3d(np.arange(8.0).reshape(1, 1, 2, 2, 2), 2)
     array([[[[[3.5]]]]])
     """
-    how = Movement(size if stride is None else stride, padding, 1, ceil_mode)
+    how = Movement(size if stride is None else stride, padding, dilation, ceil_mode)
     pool = read_pool("avg_pool3d", x, size, how, layout, 3)
     return pool.average(counts_padding=count_include_pad)
 

@@ -65,9 +65,14 @@ class Window:
             return self.size
         start = window * self.stride - self.before
         if counts_padding:
-            return least(start + self.size, extent + self.after) - start
+            return least(self.size, self._count_steps(extent + self.after - start))
+        skipped = greatest(self._count_steps(-start), 0)
         # Of a window that is all padding the sum is 0, and so is its average.
-        return greatest(least(start + self.size, extent) - greatest(start, 0), 1)
+        return greatest(least(self.size, self._count_steps(extent - start)) - skipped, 1)
+
+    def _count_steps(self, room: Any) -> Any:
+        """How many elements of a window lie on so many places: less than one if there is none."""
+        return room if self.dilation == 1 else (room + self.dilation - 1) // self.dilation
 
 
 @record

@@ -16,7 +16,8 @@ from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array, is_masked_array
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.stdlib.parts.types import T
-from hybridjit.te import Expression, Tensor, placeholder, var
+from hybridjit.te import Expression, Tensor, placeholder
+from hybridjit.tensors.expression import dtype_of
 
 _PYTHON_NUMBERS: dict[Any, DType] = {
     bool: BOOL,
@@ -158,6 +159,6 @@ def stand_in(operand: Operand, shape: tuple[int, ...]) -> Any:
     if is_array(operand.value):
         return placeholder(shape, find_dtype(operand.value.dtype), operand.name)
     weak = operand.python_type
-    if weak is None:
-        return var(operand.name, find_dtype(operand.value.dtype))
-    return Expression(Scalar(Var(operand.name, weak), ScalarType(weak, weak=True)))
+    # Not te.var, whose int64 is that of sizes, which give way to the types of elements.
+    dtype = dtype_of(operand.value.dtype) if weak is None else weak
+    return Expression(Scalar(Var(operand.name, dtype), ScalarType(dtype, weak=weak is not None)))

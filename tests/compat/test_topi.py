@@ -69,6 +69,9 @@ CALLS: dict[str, Any] = {
                np.einsum("nchw,oc->nohw", IMAGES, IMAGES[:, :, 0, 0])),
     "pool2d": (lambda: topi.nn.pool2d(IMAGES, (2, 2), (2, 2), (1, 1), (0, 0, 0, 0), "max"),
                IMAGES[:, :, 1::2, 1::2]),
+    "pool2d of elements apart": (
+        lambda: topi.nn.pool2d(IMAGES, (2, 2), (1, 1), (2, 2), (0, 0, 0, 0), "avg"),
+        sum(IMAGES[:, :, r : r + 2, c : c + 4] for r in (0, 2) for c in (0, 2)) / 4),
     "adaptive_pool": (lambda: topi.nn.adaptive_pool(IMAGES, (1, 1), "max"), IMAGES[:, :, -1:, -1:]),
     "global_pool": (lambda: topi.nn.global_pool(IMAGES, "max"), IMAGES[:, :, -1:, -1:]),
     "flatten": (lambda: topi.nn.flatten(X), X.reshape(2, 12)),

@@ -94,6 +94,13 @@ CALLS: dict[str, Any] = {
         lambda: nn.conv2d(WIDE.reshape(1, 64, 1, 1), WIDE.reshape(1, 64, 1, 1), 1, 0, 1,
                           out_dtype="int32"), np.full((1, 1, 1, 1), 640000, "int32")),
     "matmul": (lambda: nn.matmul(X, Y, transpose_b=True), X @ Y.T),
+    "resize2d of a part": (
+        lambda: topi.image.resize2d(IMAGES, [0.0, 0.0, 1.0, 2.0], (6, 3), "NCHW", "linear",
+                                    "tf_crop_and_resize", extrapolation_value=-1.0),
+        np.stack([IMAGES[..., 0], IMAGES[..., -1], 0 * IMAGES[..., 0] - 1], -1)),
+    "resize2d of what is inside": (
+        lambda: topi.image.resize2d(IMAGES, [0.0] * 4, (5, 7), "NCHW", "cubic", bicubic_exclude=1),
+        hs.resize2d(IMAGES, (5, 7), "cubic", exclude_outside=True)),
     "resize2d": (lambda: topi.image.resize2d(IMAGES, [0.0] * 4, (12, 5), "NCHW", "nearest_neighbor",
                                              "asymmetric"), IMAGES.repeat(2, 2)),
     "upsampling": (lambda: nn.upsampling(last(IMAGES), 1, 2, "NHWC"), last(IMAGES.repeat(2, 3))),
@@ -110,6 +117,10 @@ CALLS: dict[str, Any] = {
             np.pad(IMAGES, [(0, 0), (0, 0), (1, 1), (0, 0)]), 3, 2).max(-1))),
     "grid_sample": (lambda: topi.image.grid_sample(IMAGES, np.ones((2, 2, 1, 1), "f")),
                     IMAGES[:, :, -1:, -1:]),
+    "grid_sample of volumes, in reverse": (
+        lambda: topi.image.grid_sample(IMAGES[:, :, None], np.full((2, 3, 1, 1, 1), 3.0, "f"),
+                                       "bicubic", "NCDHW", "reflection"),
+        IMAGES[:, :, :1, :1][..., None]),
     "affine_grid": (
         lambda: topi.image.affine_grid(np.eye(3, dtype="f")[None, :2], (2, 3)),
         np.stack(np.meshgrid(np.linspace(-1, 1, 3), np.linspace(-1, 1, 2)))[None].astype("f")),

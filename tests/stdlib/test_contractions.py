@@ -62,6 +62,8 @@ ROWS = (
       for text, *xs in EINSUMS),
     *(row("tensordot", x, y, a, wanted=np.tensordot(x, y, a), rtol=1e-5) for x, y, a in DOTS),
     row("outer", A[0], Z, wanted=np.outer(A[0], Z), rtol=1e-12),
+    row("outer", A, Z[:, None], wanted=np.outer(A, Z), rtol=1e-12),
+    row("outer", A, Z[:1].reshape(()), wanted=np.outer(A, Z[:1]), rtol=1e-12),
     row("vecdot", A, A[:1], wanted=np.einsum("ij,j->i", A, A[0])),
     row("vecdot", Z, Z * 2, wanted=np.vdot(Z, Z * 2), rtol=1e-12),
     *(row("batch_matmul", X if not tx else X.swapaxes(1, 2), Y if not ty else Y.swapaxes(1, 2),
@@ -117,7 +119,6 @@ MISTAKES: dict[str, Any] = {
     "an axis is named twice": lambda: hs.tensordot(A[0], A[:, :1] @ A[:1], ((0, 0), (0, 1))),
     "has no diagonal 'i'": lambda: hs.einsum("ii->i", (A[:1],)),
     "there must be as many axes": lambda: hs.tensordot(A, A, ((0, 1), (0,))),
-    "outer: 'x' of shape": lambda: hs.outer(A, Z),
     "the inputs of both": lambda: hs.dense_packed(A, X),
     "batch_matmul: 'x' of shape": lambda: hs.batch_matmul(A, B),
 }

@@ -100,7 +100,9 @@ def test_types_promote_as_in_numpy(name: str, other: str) -> None:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("number", [2, 2.5, True, 1 + 2j, np.float32(2.5), np.int8(3)])
+@pytest.mark.parametrize(
+    "number", [2, 2.5, True, 1 + 2j, *(t(3) for t in (np.float32, np.int8, np.int64, np.uint64))]
+)
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "bool"])
 def test_numbers_give_way_as_in_numpy(number: Any, dtype: str) -> None:
     x = np.ones((2, 3), dtype)

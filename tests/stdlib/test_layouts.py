@@ -15,6 +15,7 @@ X: Any = np.reshape(np.arange(24, dtype=np.float32), (2, 3, 4))
 SMALL: Any = X.astype(np.int8)
 IMAGES: Any = np.reshape(np.arange(2 * 8 * 4 * 6), (2, 8, 4, 6))
 MODES = ("edge", "reflect", "symmetric", "wrap")
+STATISTICS = ("maximum", "minimum", "mean")
 WIDTHS: tuple[Any, ...] = (1, (2, 1), ((0, 0), (1, 2), (0, 3)), ((7, 5), (0, 0), (9, 13)), 0)
 
 
@@ -77,6 +78,11 @@ ROWS = (
     row("pad", SMALL, 1, "constant", 3, wanted=np.pad(SMALL, 1, constant_values=3)),
     row("pad", X[:0], ((1, 1), (0, 0), (0, 0)), wanted=np.zeros((2, 3, 4), np.float32)),
     row("pad", X[:0], ((0, 0), (1, 0), (0, 0)), "wrap", wanted=np.zeros((0, 4, 4), np.float32)),
+    *(row("pad", x, w, m, wanted=np.pad(x, w, m), rtol=1e-6) for m in STATISTICS for w in WIDTHS
+      for x in (X, SMALL)),
+    *(row("pad", x, w, "linear_ramp", v, rtol=1e-6,
+          wanted=np.pad(x, w, "linear_ramp", end_values=v))
+      for x, v in ((X, -2.5), (SMALL, 3)) for w in WIDTHS),
     *(row("pad", X[:1, :, :1], 2, m, wanted=np.pad(X[:1, :, :1], 2, m)) for m in MODES),
     row("mirror_pad", X, 1, wanted=np.pad(X, 1, "symmetric")),
     row("mirror_pad", X, ((0, 1), (2, 2), (3, 0)), "reflect",
@@ -119,7 +125,7 @@ MISTAKES: dict[str, Any] = {
     "is no part of 'buffer'": lambda: hs.fifo_buffer(X, X[:, :1]),
     "'x' .* float32, is no part": lambda: hs.fifo_buffer(X, X.astype(float)),
     "2 elements do not fit into 1": lambda: hs.fifo_buffer(X, X[:1]),
-    "pad: there is no mode": lambda: hs.pad(X, 1, "mean"),  # pyright: ignore
+    "pad: there is no mode": lambda: hs.pad(X, 1, "median"),  # pyright: ignore
     "got the widths": lambda: hs.pad(X, ((1, 1), (1, 1))),
     r"got the widths -1": lambda: hs.pad(X, -1),
     "has nothing along axis 0": lambda: hs.pad(X[:0], 1, "edge"),

@@ -40,9 +40,12 @@ def pools(draw: st.DrawFn) -> tuple[Array, Any, dict[str, Any]]:
         )
     )
     options = {"stride": draw(strides), "padding": padding, "ceil_mode": draw(st.booleans())}
+    options["dilation"] = draw(st.one_of(st.just(1), st.tuples(*[st.integers(1, 3)] * 2)))
     stride = reference.as_pair(size if options["stride"] is None else options["stride"])
-    sides = reference.read_padding(padding, sizes, stride, x.shape[2:])
-    assume(all(n + sum(s) >= k for n, s, k in zip(x.shape[2:], sides, sizes, strict=True)))
+    steps = reference.as_pair(options["dilation"])
+    reaches = [(k - 1) * step + 1 for k, step in zip(sizes, steps, strict=True)]
+    sides = reference.read_padding(padding, reaches, stride, x.shape[2:])
+    assume(all(n + sum(s) >= k for n, s, k in zip(x.shape[2:], sides, reaches, strict=True)))
     return x, size, options
 
 

@@ -228,15 +228,16 @@ def resize(
     out_dtype: Any = None,
     output_shape: Any = None,
 ) -> Any:
-    """Images of another size; `roi` is for crops, which are not here."""
-    del roi, extrapolation_value, output_shape
-    if bicubic_exclude:
-        raise ArgumentValueError("bicubic_exclude is not here")
+    """Images of another size, or parts of them: `roi` holds starts and ends."""
+    del output_shape
     is_aligned = coordinate_transformation_mode == "align_corners"
     rounding = {"": "round_prefer_ceil" if is_aligned else "floor", "round": "round_prefer_ceil"}
     call: Function = getattr(hs, f"resize{count}d")
     options = {"coordinates": coordinate_transformation_mode, "cubic_alpha": bicubic_alpha}
     options["rounding"] = rounding.get(rounding_method, rounding_method)
+    options["exclude_outside"] = bool(bicubic_exclude)
+    if coordinate_transformation_mode == "tf_crop_and_resize":
+        options |= {"roi": tuple(roi), "extrapolation_value": extrapolation_value}
     made = call(data, one(size, count), METHODS[method], **options, layout=layout or FIRST[count])
     return typed(made, out_dtype)
 
@@ -318,7 +319,7 @@ def grid_sample(
     align_corners: bool = True,
 ) -> Any:
     """The points of the grid are its axis 1."""
-    if layout != "NCHW":
+    if layout not in ("NCHW", "NCDHW"):
         raise ArgumentValueError(f"grid_sample of the layout {layout} is not here")
     points = hs.moveaxis(grid, 1, -1)
     return hs.grid_sample(data, points, method, padding_mode, align_corners=align_corners)

@@ -225,13 +225,11 @@ def pool(
 ) -> Any:
     """The largest elements or averages of windows."""
     call: Function = getattr(hs, f"{pool_type}_pool{count}d")
-    more: dict[str, Any] = (
-        {"dilation": one(dilation, count)}
-        if pool_type == "max"
-        else {"count_include_pad": count_include_pad}
-    )
     options = {"stride": one(stride, count), "padding": padding, "ceil_mode": ceil_mode}
-    return call(data, one(kernel, count), **options, **more, layout=layout or _SPATIAL[count])
+    options |= {"dilation": one(dilation, count), "layout": layout or _SPATIAL[count]}
+    if pool_type == "avg":
+        options["count_include_pad"] = count_include_pad
+    return call(data, one(kernel, count), **options)
 
 
 def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> Any:
