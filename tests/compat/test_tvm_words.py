@@ -293,3 +293,25 @@ def test_operators_with_their_schedules() -> None:
     tvm.lower(topi.x86.schedule_softmax(topi.nn.softmax(b)), [b])
     with pytest.raises(AttributeError, match=r"topi\.x86 has no 'conv'"):
         topi.x86.conv  # noqa: B018
+
+
+def test_a_schedule_is_copied() -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    i, _, _ = sch.get_loops(sch.get_block("C"))
+    outer, _ = sch.split(i, [None, 8])
+    other = sch.copy()
+    other.parallel(outer)
+    assert "parallel" not in str(sch.trace)
+    assert "parallel" not in sch.mod.script()
+    assert "s.parallel" in str(other.trace)
+    run_product(tvm.build(other.mod))
+
+
+def test_conditions_without_operators() -> None:
+    def element(i: Any, j: Any) -> Any:
+        return tvm.tir.Select(i.equal(j), 1.0, 0.0)
+
+    C = te.compute((4, 4), element, name="C")
+    out = tvm.nd.empty((4, 4))
+    tvm.build(te.create_schedule(C.op), [C])(out)
+    np.testing.assert_array_equal(out, np.eye(4))

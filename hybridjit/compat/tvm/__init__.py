@@ -118,6 +118,7 @@ def install() -> None:
         sys.modules[f"tvm.topi.{name}"] = module
     sys.modules["tvm.ir.module"] = sys.modules["tvm.ir"]
     sys.modules["tvm.te.hybrid"] = te.hybrid
+    sys.modules["tvm.te.tensor"] = te.tensor
     sys.modules["tvm.tir.ir_builder"] = tir.ir_builder
 
 

@@ -8,7 +8,9 @@ print(sch.mod.script(), sch.trace)
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 from hybridjit.compat.tvm.ir import IRModule
@@ -19,6 +21,7 @@ from hybridjit.ir.stmt import Block, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.program import blocks_of, the_block
 from hybridjit.schedule.schedule import Schedule as _Schedule
+from hybridjit.schedule.trace import Trace
 
 MAIN = "main"
 
@@ -36,6 +39,15 @@ class Schedule:
     def mod(self) -> IRModule:
         """The program as it is now."""
         return IRModule({MAIN: self.schedule.func})
+
+    def copy(self) -> Schedule:
+        """A schedule of its own, with the steps that were taken so far, and the same loops."""
+        made = Schedule(self.schedule.func)
+        state: dict[str, Any] = dict(vars(self.schedule))
+        state["trace"] = Trace([*self.schedule.trace.steps])
+        containers = {name: copy(value) for name, value in state.items() if _holds(value)}
+        made.schedule.__dict__.update(state | containers)
+        return made
 
     def show(self) -> None:
         """Print the program, and the steps that led to it."""
@@ -149,6 +161,11 @@ def _only_function(mod: Any) -> PrimFunc:
                 f"expected a function or a module of one, got {mod!r}",
                 help="te.create_prim_func([A, B, C]) makes a function of tensors",
             )
+
+
+def _holds(value: object) -> bool:
+    """Whether `value` is something that steps add to."""
+    return isinstance(value, (dict, deque))
 
 
 def _reads(block: Block) -> list[Buffer]:
