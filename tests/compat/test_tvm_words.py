@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -150,6 +151,27 @@ def test_partial_sums() -> None:
     b = tvm.nd.empty((4,))
     tvm.build(s, [A, B])(X, b)
     tvm.testing.assert_allclose(b.numpy(), X.sum(1))
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(4))])
+def test_reduced_axes_in_any_order(order: tuple[int, ...]) -> None:
+    cube = te.placeholder((3, 4, 6), name="X")
+    p, q = te.reduce_axis((0, 4), "p"), te.reduce_axis((0, 6), "q")
+
+    def element(i: Any) -> Any:
+        return te.sum(cube[i, p, q], axis=[p, q])
+
+    Y = te.compute((3,), element, name="Y")
+    s = te.create_schedule(Y.op)
+    qo, qi = s[Y].split(q, factor=4)
+    axes = Y.op.axis[0], p, qo, qi
+    s[Y].reorder(*(axes[place] for place in order))
+    x = np.random.default_rng(0).random((3, 4, 6), np.float32)
+    y = tvm.nd.empty((3,))
+    tvm.build(s, [cube, Y])(x, y)
+    np.testing.assert_allclose(y, x.sum((1, 2)), rtol=1e-5)
+    is_kept = [place for place in order if place] == [1, 2, 3]
+    assert bool(s.fastmath) is not is_kept
 
 
 def test_the_place_of_the_largest() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hybridjit.compat.tvm.ir import IRModule
 from hybridjit.compat.tvm.schedule import Schedule
+from hybridjit.compat.tvm.te import Schedule as TensorSchedule
 from hybridjit.errors import ArgumentError, MissingSymbol
 from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.lowering.entry import lower as _lower
@@ -117,6 +118,8 @@ def _is_missing(step: Step) -> bool:
 def _source(inputs: Any) -> Any:
     """What `hj.build` takes for it."""
     match inputs:
+        case TensorSchedule():
+            return inputs.settle()
         case Schedule():
             return inputs.schedule
         case IRModule() if len(inputs.functions) == 1:

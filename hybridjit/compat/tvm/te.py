@@ -18,8 +18,11 @@ from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64
 from hybridjit.ir.expr import Const, ExternCall
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.stmt import Evaluate
+from hybridjit.schedule.classic.inspection import made_by
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.classic.schedule import create_schedule as _create_schedule
+from hybridjit.schedule.classic.stage import Stage
+from hybridjit.schedule.classic.steps import Fuse
 from hybridjit.tensors.expression import Expression, as_expression
 from hybridjit.tensors.inlined import Extern as ExternOp
 from hybridjit.tensors.inlined import Hybrid as HybridOp
@@ -57,7 +60,7 @@ class TensorComputeOp:
 
 
 class Schedule(ClassicSchedule):
-    """A schedule of tensors: who calls `rfactor` lets sums be rounded otherwise."""
+    """A schedule of tensors: `rfactor`, and other orders of reduced axes, may round otherwise."""
 
     @property
     def outputs(self) -> Any:
@@ -66,13 +69,36 @@ class Schedule(ClassicSchedule):
 
     def rfactor(self, tensor: Any, axis: Any, factor_axis: int = 0) -> Any:
         """Give each value of a reduced axis a partial result, and combine these; gives them."""
-        self.fastmath = read_fastmath({*self.fastmath, "reassoc"})
+        self._allow_any_order()
         return super().rfactor(tensor, axis, factor_axis)
 
+    def settle(self) -> Schedule:
+        """The schedule, which may round sums otherwise if it adds them in another order."""
+        if not all(map(_keeps_order, self.stages)):
+            self._allow_any_order()
+        return self
+
+    def _allow_any_order(self) -> None:
+        self.fastmath = read_fastmath({*self.fastmath, "reassoc"})
+
     def _repr_html_(self) -> str:
+        self.settle()
         shown = ClassicSchedule(self.graph.outputs, self.fastmath)
         shown.__dict__.update(self.__dict__)
         return shown._repr_html_()  # pyright: ignore[reportPrivateUsage]
+
+
+def _keeps_order(stage: Stage) -> bool:
+    """Whether the reduced axes run in the order in which the operation has them."""
+    if not isinstance(stage.op, ComputeOp):
+        return True
+    wanted = [axis.var for axis in stage.op.reduce_axis]
+    for relation in stage.relations:
+        old = relation.parts if isinstance(relation, Fuse) else (relation.axis,)
+        places = [wanted.index(axis.var) for axis in old if axis.var in wanted]
+        if places:
+            wanted[places[0] : places[-1] + 1] = [axis.var for axis in made_by(relation)]
+    return wanted == [axis.var for axis in stage.leaf_iter_vars if axis.var in wanted]
 
 
 def create_schedule(ops: Any) -> Schedule:
