@@ -11,7 +11,7 @@ import pytest
 
 import hybridjit as hj
 import hybridjit.compat.tvm as package
-from hybridjit.errors import ScheduleError
+from hybridjit.errors import ArgumentError, ScheduleError
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
 tvm: Any = package
@@ -337,3 +337,53 @@ def test_conditions_without_operators() -> None:
     out = tvm.nd.empty((4, 4))
     tvm.build(te.create_schedule(C.op), [C])(out)
     np.testing.assert_array_equal(out, np.eye(4))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_partial_sums_of_a_program(place: int) -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    *_, k = sch.get_loops(sch.get_block("C"))
+    loops = sch.split(k, [None, 4])
+    partial = sch.rfactor(loops[place], factor_axis=2)
+    assert len(sch.get_loops(partial)) == 4
+    run_product(tvm.build(sch.mod))
+
+
+def test_a_sum_runs_in_another_order() -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    k0, k1 = sch.split(k, [None, 4])
+    with pytest.raises(ScheduleError, match="reorder"):
+        sch.reorder(k0, k0)
+    assert not sch.func.fastmath
+    sch.reorder(k1, k0, i, j)
+    run_product(tvm.build(sch.mod))
+
+
+@pytest.mark.parametrize("buffer", [("write", 0), "C"])
+def test_a_layout_of_what_is_between(buffer: Any) -> None:
+    A, B, C = product()
+    D = te.compute(C.shape, halved(C), name="D")
+    sch = tvm.tir.Schedule(te.create_prim_func([A, B, D]))
+    sch.transform_layout(sch.get_block("C"), buffer, by_fours)
+    assert "allocate((8, 32, 4)" in sch.mod.script()
+    sch.transform_layout(sch.get_block("D"), ("read", 0), turned)
+    assert "allocate((4, 32, 8)" in sch.mod.script()
+    run_product(tvm.build(sch.mod))
+    with pytest.raises(ArgumentError, match="no padding"):
+        sch.transform_layout(sch.get_block("C"), buffer, by_fours, pad_value=0)
+
+
+def halved(tensor: Any) -> Any:
+    def element(i: Any, j: Any) -> Any:
+        return (tensor[i, j] + tensor[i, j]) / 2.0
+
+    return element
+
+
+def by_fours(i: Any, j: Any) -> Any:
+    return j // 4, i, j % 4
+
+
+def turned(i: Any, j: Any, k: Any) -> Any:
+    return k, j, i
