@@ -22,7 +22,7 @@ from hybridjit.schedule.classic.inspection import made_by
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.classic.schedule import create_schedule as _create_schedule
 from hybridjit.schedule.classic.stage import Stage
-from hybridjit.schedule.classic.steps import Fuse
+from hybridjit.schedule.classic.steps import Fuse, Split
 from hybridjit.tensors.expression import Expression, as_expression
 from hybridjit.tensors.inlined import Extern as ExternOp
 from hybridjit.tensors.inlined import Hybrid as HybridOp
@@ -48,6 +48,7 @@ __all__ = [
     "div",
     "hybrid",
     "round",
+    "schedule",
     "tensor",
     "typed",
 ]
@@ -198,6 +199,15 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_REDUCERS, *dir(_te)})
 
 
+schedule = ModuleType("tvm.te.schedule")
+schedule.__dict__.update(
+    {name: step for name, step in vars(_te.schedule).items() if name.startswith("AutoInline")},
+    Schedule=Schedule,
+    Stage=Stage,
+    Split=Split,
+    Fuse=Fuse,
+    create_schedule=create_schedule,
+)
 tensor = ModuleType("tvm.te.tensor")
 tensor.__dict__.update(
     Tensor=Tensor,
