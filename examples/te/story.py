@@ -105,9 +105,7 @@ def template(story: Story, knobs: Any) -> Made:
     """Numbers that are left to a search."""
     s, params, products = story.opened()
     for T in products:
-        _, xi = knobs.sample_perfect_tile(
-            int(T.op.axis[0].dom.extent), n=2, max_innermost_factor=64
-        )
+        _, xi = knobs.sample_perfect_tile(loop=T.op.axis[0], n=2)
         yi = knobs.sample_categorical([16, 32, 64, 128])
         xo, yo, x, y = s[T].tile(*T.op.axis, xi, yi)
         ro, ri = s[T].split(T.op.reduce_axis[0], factor=knobs.sample_categorical([8, 32, 128]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -83,6 +84,12 @@ class Intrinsics:
                 self._postponed[whole]()
                 del self._postponed[whole]
         return self._known.get(name)
+
+    def free_name(self, name: str) -> str:
+        """`name`, or with a number if an intrinsic is called so."""
+        taken = {*self._known, *self._postponed}
+        names = (f"{name}_{place}" if place else name for place in itertools.count())
+        return next(free for free in names if not taken & {free, f"{free}_update"})
 
     def clear(self) -> None:
         """Forget all of them."""

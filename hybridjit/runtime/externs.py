@@ -14,7 +14,7 @@ from hybridjit.errors import ArgumentError, MissingSymbol
 from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, BufferRef
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
@@ -68,7 +68,7 @@ class Function(Extern):
 
     def __call__(self, *args: Any) -> Any:
         params = self.params
-        if any(isinstance(arg, Buffer) for arg in args):
+        if any(isinstance(arg, Buffer | BufferRef) for arg in args):
             return tensors.call_function(self, args)  # in the body of a te.extern
         if params is None:
             values = [arg if isinstance(arg, _NDARRAY) else as_scalar(arg) for arg in args]

@@ -6,7 +6,7 @@ that is laid out so before, outputs from such memory after.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -15,7 +15,8 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import FLOAT32, INT64
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Node, Sub, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Mul, Node, Sub, Var
+from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq
 from hybridjit.ir.visit import rewrite, substitute, walk
 from hybridjit.record import record
@@ -35,11 +36,22 @@ class DeclaredBuffer(Buffer):
     strides: tuple[Expr, ...] = field(kw_only=True)
     offset: Expr = field(default=Const(0), kw_only=True)
 
-    def access_ptr(self, access: str = "rw") -> BufferRef:
-        """The buffer as an argument of a C function."""
-        if not access or set(access) - {"r", "w"}:
-            raise ArgumentValueError(f"an access is 'r', 'w' or 'rw', found {access!r}")
+    @property
+    def data(self) -> BufferRef:
+        """Where its elements begin, as an argument of a C function."""
         return BufferRef(self)
+
+    def access_ptr(self, access_mask: str = "rw", *, offset: Any = 0, **hints: Any) -> BufferRef:
+        """The buffer as an argument of a C function, from the element on that `offset` counts to.
+
+        An offset in a buffer of several dimensions is that of a row. Hints that TVM takes, such as
+        content_lanes, change nothing.
+        """
+        _check_hints("access_ptr", hints, ("ptr_type", "content_lanes", "extent"))
+        if not access_mask or set(access_mask) - {"r", "w"}:
+            raise ArgumentValueError(f"an access is 'r', 'w' or 'rw', found {access_mask!r}")
+        place = simplify(index_expr(offset))
+        return BufferRef(self) if place == Const(0) else _from_row(self, place)
 
     def is_usual(self, open_strides: Container[Var]) -> bool:
         """Whether it lies in C order, from the first element of its memory on."""
@@ -65,9 +77,7 @@ def decl_buffer(
     For te.extern(in_buffers=..., out_buffers=...) and te.decl_tensor_intrin(binds=...). Hints that
     TVM takes, such as offset_factor and data_alignment, change nothing.
     """
-    for hint in hints:
-        if hint not in ("data_alignment", "offset_factor", "scope", "buffer_type"):
-            raise ArgumentError(f"decl_buffer takes no argument '{hint}'")
+    _check_hints("decl_buffer", hints, ("data_alignment", "offset_factor", "scope", "buffer_type"))
     extents = as_shape(shape)
     wanted = FLOAT32 if dtype is None else dtype_of(dtype)
     plain = Buffer(name, wanted, extents)
@@ -79,6 +89,40 @@ def decl_buffer(
     made = DeclaredBuffer(name, wanted, extents, strides=steps, offset=index_expr(elem_offset))
     _check_apart(made)
     return made
+
+
+def _check_hints(function: str, hints: Iterable[str], known: Sequence[str]) -> None:
+    for hint in hints:
+        if hint not in known:
+            raise ArgumentError(f"{function} takes no argument '{hint}'")
+
+
+def _from_row(buffer: DeclaredBuffer, offset: Expr) -> BufferRef:
+    """The rest of a buffer from a row on; of one without rows, from an element on."""
+    lone = [axis for axis, extent in enumerate(buffer.shape) if extent != Const(1)]
+    axis = lone[0] if lone else buffer.ndim - 1
+    row = _quotient(offset, buffer.strides[axis]) if axis >= 0 else None
+    if row is None:
+        raise ArgumentValueError(
+            f"access_ptr of '{buffer.name}': the offset {format_expr(offset)} is not that of a row",
+            help="a row begins at a multiple of the first stride",
+        )
+    starts: list[Expr] = [Const(0)] * buffer.ndim
+    extents = list(buffer.shape)
+    starts[axis], extents[axis] = row, simplify(buffer.shape[axis] - row)
+    return BufferRef(buffer, tuple(starts), tuple(extents))
+
+
+def _quotient(offset: Expr, stride: Expr) -> Expr | None:
+    """How often a stride fits into an offset, if it is known to do so without a rest."""
+    match offset, stride:
+        case Mul(lhs, rhs), _ if stride in (lhs, rhs):
+            return rhs if lhs == stride else lhs
+        case _ if same_size(offset, stride):
+            return Const(1)
+        case _:
+            found = simplify(offset // stride) if isinstance(stride, Const) else None
+            return found if found is not None and same_size(found * stride, offset) else None
 
 
 def usual_strides(buffer: Buffer) -> list[Expr]:
@@ -198,6 +242,10 @@ def _laid_out(body: Stmt, declared: DeclaredBuffer, memory: Buffer) -> Stmt:
                 return Load(memory, (_place(declared, indices),), span=node.span)
             case Store(buffer, indices, value) if buffer is declared:
                 return Store(memory, (_place(declared, indices),), value, span=node.span)
+            case BufferRef(buffer, starts) if buffer is declared and starts:
+                place = _place(declared, starts)
+                rest = simplify(memory.shape[0] - place)
+                return BufferRef(memory, (place,), (rest,), span=node.span)
             case BufferRef(buffer) if buffer is declared and same_size(declared.offset, Const(0)):
                 return BufferRef(memory, span=node.span)
             case BufferRef(buffer) if buffer is declared:

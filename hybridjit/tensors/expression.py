@@ -46,6 +46,8 @@ class Operand:
 
     def astype(self, dtype: object) -> Expression:
         """The value converted to `dtype`, as NumPy's astype does."""
+        if _is_whole(self):
+            return whole_tensors.convert(self, dtype)
         wanted = dtype_of(dtype)
         return Expression(Scalar(_cast(self.scalar, wanted), ScalarType(wanted)))
 
@@ -122,6 +124,8 @@ class Operand:
         return _binary(ir.ShiftRight, other, self)
 
     def __neg__(self) -> Expression:
+        if _is_whole(self):
+            return whole_tensors.negate(self)
         return Expression(unary(ast.USub(), self.scalar, None))
 
     def __pos__(self) -> Expression:
@@ -150,6 +154,10 @@ class Operand:
 
     def __ne__(self, other: object) -> Any:
         return _compare(ir.Ne, self, other)
+
+    def equal(self, other: object) -> Expression:
+        """`==` of the values, which an `if` in Python cannot ask."""
+        return Expression(as_expression(self == other).scalar)
 
     __hash__ = object.__hash__
 

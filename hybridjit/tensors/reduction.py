@@ -90,7 +90,7 @@ class Reducer:
         init: Any = None,
     ) -> Any:
         """The reduction of a value over `axis`; without an axis, the values combined at once."""
-        if axis is None and len(values) == 2 and _is_axes(values[1]):
+        if axis is None and len(values) == 2 and is_axes(values[1]):
             values, axis = values[:1], values[1]
         if axis is None:
             return self._direct(values)
@@ -188,10 +188,11 @@ class Reducer:
                 )
 
 
-def _is_axes(value: Any) -> bool:
+def is_axes(value: Any) -> bool:
+    """Whether `value` is a reduced axis, or some of them."""
     if isinstance(value, (tuple, list)):
         items = cast("Sequence[Any]", value)
-        return bool(items) and builtins.all(map(_is_axes, items))
+        return bool(items) and builtins.all(map(is_axes, items))
     return isinstance(value, Axis) and value.kind is AxisKind.REDUCE
 
 

@@ -49,6 +49,11 @@ class Scan(Operation):
         return self.inputs
 
     @property
+    def state_placeholder(self) -> Sequence[Tensor]:
+        """The placeholders that stand for the results inside of the update."""
+        return self.state
+
+    @property
     def inner_tensors(self) -> list[Tensor]:
         """The tensors of one step, which nothing outside of the scan can read."""
         return [*self.state, *(tensor for stage in self.stages for tensor in stage.outputs)]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, MissingSymbol
-from hybridjit.ir.expr import Buffer, Const, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Var
 from hybridjit.ir.extern import Extern as Function
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.ir.stmt import Block
+from hybridjit.ir.stmt import Block, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import rewrite
 from hybridjit.lazy import lazy_module
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from hybridjit.intrinsics import registry
 else:
     registry = lazy_module("hybridjit.intrinsics.registry")
+
+
+# How intrinsics are called that have no name.
+UNNAMED = "tensor_intrin"
 
 
 @record(eq=False)
@@ -65,7 +69,7 @@ class TensorIntrin:
 def decl_tensor_intrin(
     op: Operation,
     fcompute: Any,
-    name: str = "tensor_intrin",
+    name: str | None = None,
     binds: Mapping[Tensor, DeclaredBuffer] | None = None,
     scalar_params: Sequence[Any] = (),
     default_buffer_params: Mapping[str, Any] | None = None,
@@ -75,18 +79,22 @@ def decl_tensor_intrin(
     `fcompute(ins, outs)` is given buffers and returns the statement that does it better. For a
     reduction it may return two: for the whole, or None, and for the update of what is there
     already, which is the intrinsic `name_update`. Of three, the second one, which sets the starting
-    values, is not needed. A foreign function or a script may be given itself: it is called on the
+    values, is not needed. What is given for the whole may be the update, too: what it adds to is
+    set before it then. A foreign function or a script may be given itself: it is called on the
     inputs followed by the outputs, and does the update of a reduction.
 
     `binds` gives a buffer of te.decl_buffer for a tensor, which may have strides;
     `default_buffer_params` are the options of te.decl_buffer for all others. `scalar_params` are
     te.vars in `op` that stand for numbers: `fcompute(ins, outs, scalars)` is given them, too.
 
+    Without a name, it has one that no other has: schedules find intrinsics by their names.
+
     What `fcompute` calls need not be there yet: then the intrinsic is made when it is used.
 
     >>> dot = te.decl_tensor_intrin(C.op, lambda ins, outs: call_dot(*ins, *outs), "dot")
     """
     compute = _checked(op)
+    name = registry.INTRINSICS.free_name(UNNAMED) if name is None else name
     args = [*compute.input_tensors, *compute.outputs]
     buffers = [bound_buffer(tensor, binds or {}, default_buffer_params) for tensor in args]
     scalars = _read_scalars(name, scalar_params)
@@ -157,9 +165,24 @@ class _Declaration:
                 f"whole and for the update; found {len(bodies)}"
             )
         if bodies[0] is not None:
-            self._declare(self.name, self.description, bodies[0])
+            self._declare_whole(bodies[0], may_update=may_update)
         if len(bodies) > 1:
-            self._declare(f"{self.name}_update", _without_init(self.description), bodies[-1])
+            self._declare_update(bodies[-1])
+
+    def _declare_whole(self, body: Any, *, may_update: bool) -> None:
+        """Declare what `body` does: of a reduction, it may be the update."""
+        try:
+            self._declare(self.name, self.description, body)
+        except ArgumentValueError as error:
+            if not may_update:
+                raise
+            try:
+                self._declare_update(body)
+            except ArgumentValueError:
+                raise error from None
+
+    def _declare_update(self, body: Any) -> None:
+        self._declare(f"{self.name}_update", _without_init(self.description), body)
 
     def _bodies(self, fcompute: Any, scalar_params: Sequence[Any]) -> Sequence[Any]:
         """What `fcompute` does: the whole, and for a reduction perhaps the update."""
@@ -177,10 +200,21 @@ class _Declaration:
     def _declare(self, name: str, description: PrimFunc, body: Any) -> None:
         strides = stride_variables(self.buffers)
         variables = tuple(ScalarParam(var) for var in (*strides, *self.scalars))
-        stmt = make_blocks(as_stmt(body))
+        stmt = _addressed(make_blocks(as_stmt(body)), {buffer for buffer, _ in strides.values()})
         verify(PrimFunc(name, (*self.buffers, *variables), stmt), Stage.BLOCKS, "te")
         implementation = PrimFunc(name, tuple(self.buffers), stmt)
         registry.INTRINSICS.declare(name, description, implementation, strides, self.scalars)
+
+
+def _addressed(stmt: Stmt, buffers: Collection[Buffer]) -> Stmt:
+    """Pass parts of buffers with strides of their own by the addresses of their first elements."""
+
+    def rule(node: object) -> BufferRef | None:
+        if not isinstance(node, BufferRef) or node.buffer not in buffers or not node.starts:
+            return None
+        return replace(node, extents=(None,) * len(node.extents))
+
+    return rewrite(stmt, rule)
 
 
 def _without_init(func: PrimFunc) -> PrimFunc:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
@@ -26,6 +27,23 @@ def combine(op: type[Binary], lhs: object, rhs: object) -> Any:
         return Expression(binary(op, _at(lhs, indices), _at(rhs, indices), None))
 
     return compute([Expression(as_scalar(size)) for size in shape], element, op.__name__.lower())
+
+
+def negate(tensor: Any) -> Any:
+    """The tensor of the elements with the other sign."""
+    return _each(tensor, operator.neg, "negative")
+
+
+def convert(tensor: Any, dtype: object) -> Any:
+    """The tensor of the elements as `dtype`."""
+    return _each(tensor, lambda element: element.astype(dtype), "cast")
+
+
+def _each(tensor: Any, function: Callable[[Any], Any], name: str) -> Any:
+    def element(*indices: Any) -> Any:
+        return function(tensor(*indices))
+
+    return compute(tensor.shape, element, name)
 
 
 def _at(operand: object, indices: Sequence[Any]) -> Any:

@@ -21,6 +21,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
 from hybridjit.schedule.sampling_steps import find_tilings
 from hybridjit.schedule.scheduled import as_scheduled
+from hybridjit.tensors.tensor import Axis
 from hybridjit.tuning.picks import Picks, likeliest
 from hybridjit.tuning.space import Candidate, Refused
 
@@ -44,9 +45,10 @@ class Knobs:
         return self._chosen(candidates[self._picks(weights)])
 
     def sample_perfect_tile(
-        self, extent: int, n: int, *, max_innermost_factor: int = 64
+        self, loop: Axis | int, n: int, *, max_innermost_factor: int = 64
     ) -> list[int]:
-        """`n` factors whose product is `extent`."""
+        """`n` factors whose product is the extent of a loop: of an axis, or a number."""
+        extent = loop.dom.extent if isinstance(loop, Axis) else loop
         options = find_tilings(int(extent), n, max_innermost_factor)
         return self._chosen(list(options[self._picks([1.0] * len(options))]))
 

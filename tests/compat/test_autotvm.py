@@ -104,6 +104,11 @@ def test_every_configuration_is_right() -> None:
         check(task.instantiate(places), 8)
 
 
+def test_operations_are_counted() -> None:
+    task = autotvm.task.create("tests/entities", args=(8,))
+    assert task.flop == 2 * 8**3
+
+
 def test_without_a_history_the_first_is_taken() -> None:
     check(by_knobs(8), 8)
 

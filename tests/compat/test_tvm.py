@@ -153,6 +153,13 @@ a = tvm.nd.array(np.arange(9, dtype="float32"), dev)
 b = tvm.nd.array(np.zeros(9, dtype="float32"), dev)
 f(a, b)
 tvm.testing.assert_allclose(b.numpy(), np.exp(a.numpy()) + 1, rtol=1e-5)
+from tvm.autotvm.tuner import GridSearchTuner
+from tvm.ir.transform import PassContext
+from tvm.te.schedule import AutoInlineInjective, Split
+from tvm.te.tensor import ComputeOp
+from tvm.topi.tag import is_broadcast
+
+assert isinstance(B.op, ComputeOp) and issubclass(tvm.TVMError, Exception)
 print("right", sys.argv[1:])
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import hybridjit as hj
 import hybridjit.compat.tvm as package
-from hybridjit.errors import ScheduleError
+from hybridjit.errors import ArgumentError, ScheduleError
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
 tvm: Any = package
@@ -150,6 +151,27 @@ def test_partial_sums() -> None:
     b = tvm.nd.empty((4,))
     tvm.build(s, [A, B])(X, b)
     tvm.testing.assert_allclose(b.numpy(), X.sum(1))
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(4))])
+def test_reduced_axes_in_any_order(order: tuple[int, ...]) -> None:
+    cube = te.placeholder((3, 4, 6), name="X")
+    p, q = te.reduce_axis((0, 4), "p"), te.reduce_axis((0, 6), "q")
+
+    def element(i: Any) -> Any:
+        return te.sum(cube[i, p, q], axis=[p, q])
+
+    Y = te.compute((3,), element, name="Y")
+    s = te.create_schedule(Y.op)
+    qo, qi = s[Y].split(q, factor=4)
+    axes = Y.op.axis[0], p, qo, qi
+    s[Y].reorder(*(axes[place] for place in order))
+    x = np.random.default_rng(0).random((3, 4, 6), np.float32)
+    y = tvm.nd.empty((3,))
+    tvm.build(s, [cube, Y])(x, y)
+    np.testing.assert_allclose(y, x.sum((1, 2)), rtol=1e-5)
+    is_kept = [place for place in order if place] == [1, 2, 3]
+    assert bool(s.fastmath) is not is_kept
 
 
 def test_the_place_of_the_largest() -> None:
@@ -293,3 +315,75 @@ def test_operators_with_their_schedules() -> None:
     tvm.lower(topi.x86.schedule_softmax(topi.nn.softmax(b)), [b])
     with pytest.raises(AttributeError, match=r"topi\.x86 has no 'conv'"):
         topi.x86.conv  # noqa: B018
+
+
+def test_a_schedule_is_copied() -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    i, _, _ = sch.get_loops(sch.get_block("C"))
+    outer, _ = sch.split(i, [None, 8])
+    other = sch.copy()
+    other.parallel(outer)
+    assert "parallel" not in str(sch.trace)
+    assert "parallel" not in sch.mod.script()
+    assert "s.parallel" in str(other.trace)
+    run_product(tvm.build(other.mod))
+
+
+def test_conditions_without_operators() -> None:
+    def element(i: Any, j: Any) -> Any:
+        return tvm.tir.Select(i.equal(j), 1.0, 0.0)
+
+    C = te.compute((4, 4), element, name="C")
+    out = tvm.nd.empty((4, 4))
+    tvm.build(te.create_schedule(C.op), [C])(out)
+    np.testing.assert_array_equal(out, np.eye(4))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_partial_sums_of_a_program(place: int) -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    *_, k = sch.get_loops(sch.get_block("C"))
+    loops = sch.split(k, [None, 4])
+    partial = sch.rfactor(loops[place], factor_axis=2)
+    assert len(sch.get_loops(partial)) == 4
+    run_product(tvm.build(sch.mod))
+
+
+def test_a_sum_runs_in_another_order() -> None:
+    sch = tvm.tir.Schedule(te.create_prim_func(product()))
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    k0, k1 = sch.split(k, [None, 4])
+    with pytest.raises(ScheduleError, match="reorder"):
+        sch.reorder(k0, k0)
+    assert not sch.func.fastmath
+    sch.reorder(k1, k0, i, j)
+    run_product(tvm.build(sch.mod))
+
+
+@pytest.mark.parametrize("buffer", [("write", 0), "C"])
+def test_a_layout_of_what_is_between(buffer: Any) -> None:
+    A, B, C = product()
+    D = te.compute(C.shape, halved(C), name="D")
+    sch = tvm.tir.Schedule(te.create_prim_func([A, B, D]))
+    sch.transform_layout(sch.get_block("C"), buffer, by_fours)
+    assert "allocate((8, 32, 4)" in sch.mod.script()
+    sch.transform_layout(sch.get_block("D"), ("read", 0), turned)
+    assert "allocate((4, 32, 8)" in sch.mod.script()
+    run_product(tvm.build(sch.mod))
+    with pytest.raises(ArgumentError, match="no padding"):
+        sch.transform_layout(sch.get_block("C"), buffer, by_fours, pad_value=0)
+
+
+def halved(tensor: Any) -> Any:
+    def element(i: Any, j: Any) -> Any:
+        return (tensor[i, j] + tensor[i, j]) / 2.0
+
+    return element
+
+
+def by_fours(i: Any, j: Any) -> Any:
+    return j // 4, i, j % 4
+
+
+def turned(i: Any, j: Any, k: Any) -> Any:
+    return k, j, i

@@ -9,11 +9,12 @@ import pytest
 
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
+from hybridjit.interp.run import interpret
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.ir.expr import Cast, Const, Load, Var
 from hybridjit.ir.stmt import For, Store
 from tests.conftest import Golden
-from tests.support.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes, run_natively
 
 Array = Any
 TE: Any = te  # as a caller without a type checker has it
@@ -110,6 +111,50 @@ def test_ir_built_by_hand_sees_the_elements() -> None:
     assert_computes([A, b], [VALUE], VALUE.T)
 
 
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+def c_copy(target: int, source: int, count: int) -> None:
+    ctypes.memmove(target, source, 8 * count)
+
+
+COPY = hybrid.extern(c_copy, None, ["float64*", "float64*", "int64"], name="copy_elements")
+
+
+def turned(ins: Any, outs: Any) -> Any:
+    """The rows, each by a call of its own, in the other order."""
+    i = Var("i")
+    source = ins[0].access_ptr("r", offset=i * ins[0].strides[0])
+    target = outs[0].access_ptr("w", offset=outs[0].strides[0] * (2 - i), content_lanes=1)
+    return For(i, Const(0), Const(3), Const(1), COPY(target, source, 4))
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [{}, {"in_buffers": [padded(4, 1)]}, {"in_buffers": [padded(6, 1)]},
+     {"in_buffers": [padded(5, 1)],
+      "out_buffers": [te.decl_buffer((3, 4), "float64", strides=[8, 1], elem_offset=2)]},
+     {"in_buffers": [padded(te.var("stride"), 1)]}],
+)  # fmt: skip
+def test_pointers_to_rows(buffers: Any) -> None:
+    func = te.create_prim_func([A, te.extern((3, 4), [A], turned, **buffers)])
+    for run in (interpret, run_natively):
+        out = np.full_like(VALUE, 7)
+        run(func, [VALUE, out])
+        np.testing.assert_array_equal(out, VALUE[::-1])
+
+
+def test_pointers_to_elements_and_to_all() -> None:
+    def body(ins: Any, outs: Any) -> Any:
+        first = COPY(outs[0].access_ptr("w", offset=4), ins[0].data, 2)
+        return [first, COPY(outs[0].data, ins[0].access_ptr("r", offset=2), 4)]
+
+    line = te.placeholder((6,), "float64", "line")
+    value = np.arange(6.0)
+    assert_computes([line, te.extern((6,), [line], body)], [value], np.roll(value, -2))
+    row = te.placeholder((1, 6), "float64", "row")
+    made = te.extern((1, 6), [row], body)
+    assert_computes([row, made], [value[None]], np.roll(value, -2)[None])
+
+
 def test_tags_and_attributes() -> None:
     b = te.extern((3, 4), [A], negate, tag="mine", attrs={"key": 3})
     assert (b.op.tag, b.op.attrs) == ("mine", {"key": 3})
@@ -129,6 +174,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "negative_strides": lambda: padded(4, -1),
     "unknown_hint": lambda: TE.decl_buffer((3, 4), color="red"),
     "unknown_access": lambda: padded(4, 1).access_ptr("x"),
+    "unknown_pointer_hint": lambda: TE.decl_buffer((3, 4)).access_ptr("r", color="red"),
+    "offset_inside_a_row": lambda: padded(4, 1).access_ptr("r", offset=6),
+    "offset_without_dimensions": lambda: te.decl_buffer(()).access_ptr("r", offset=1),
 }
 
 

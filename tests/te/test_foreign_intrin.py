@@ -58,6 +58,31 @@ def with_strides() -> Any:
     return te.decl_tensor_intrin(y.op, body, "gemv", binds={a: rows})
 
 
+def row_by_row() -> Any:
+    """A call for each row, which is found by its offset."""
+    a, _, y = gemv(TALL, LONG)
+    rows = te.decl_buffer(a.shape, a.dtype, "rows", strides=[te.var("stride"), 1], offset_factor=1)
+
+    def body(ins: Any, outs: Any) -> Any:
+        calls = (
+            DOT(ins[0].access_ptr("r", offset=i * ins[0].strides[0]), ins[1], outs[0], te.const(i))
+            for i in range(TALL)
+        )
+        return None, None, list(calls)
+
+    return te.decl_tensor_intrin(y.op, body, "gemv_of_rows", binds={a: rows})
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+def c_dot(row: int, vector: int, sums: int, place: int) -> None:
+    x, y = ((ctypes.c_int32 * LONG).from_address(start) for start in (row, vector))
+    total = ctypes.c_int32.from_address(sums + 4 * place)
+    total.value += sum(a * b for a, b in zip(x, y, strict=True))
+
+
+DOT = hybrid.extern(c_dot, None, ["int32*", "int32*", "int32*", "int64"], name="dot_row")
+
+
 def without_strides() -> Any:
     _, _, y = gemv(TALL, LONG)
 
@@ -85,6 +110,11 @@ def tensorized(declare: Callable[[], Any], tall: int, long: int) -> tuple[Any, l
 def test_c_code_is_told_the_strides(golden: Golden) -> None:
     s, args = tensorized(with_strides, 6, 12)
     golden.check(str(hj.lower(s, args)), "ir")
+    run_both(s, args, make_inputs(args))
+
+
+def test_c_code_gets_rows() -> None:
+    s, args = tensorized(row_by_row, 6, 12)
     run_both(s, args, make_inputs(args))
 
 

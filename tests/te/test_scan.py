@@ -56,6 +56,12 @@ def test_a_scan_between_other_operations() -> None:
     assert_computes([x, y], [value], np.cumsum(value * 2, 0) + 1)
 
 
+def test_what_a_scan_is_made_of() -> None:
+    op: Any = cumulative(te.placeholder((5, 4), "float64", "X"), 0).op
+    assert [tensor.name for tensor in op.state_placeholder] == ["state"]
+    assert [op.init[0].name, op.update[0].name, op.scan_axis.name] == ["first", "update", "i"]
+
+
 def test_fibonacci() -> None:
     state = te.placeholder((12,), "int64", "f")
     init = te.compute((2,), lambda t: t, name="first")

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hybridjit as hj
 from hybridjit import te
 from hybridjit.errors import HybridError
 from hybridjit.interp.run import interpret
 from hybridjit.intrinsics.registry import INTRINSICS
+from hybridjit.ir.dtype import INT32
 from hybridjit.ir.expr import Add, Const, Load, Mul
 from hybridjit.ir.stmt import Store, seq
 from hybridjit.schedule.schedule import Schedule
@@ -120,3 +122,39 @@ def test_refusal(case: str, golden: Golden) -> None:
     with pytest.raises(HybridError, match=r"\w") as caught:
         CALLS[case]()
     golden.check(caught.value.render("short"), "txt")
+
+
+def test_intrinsics_without_a_name_have_one_each() -> None:
+    def negated(sign: int) -> Any:
+        a = te.placeholder((4,), "int32", "a")
+        b = te.compute((4,), lambda i: a[i] * sign, name="b")
+
+        def scaled(ins: Any, outs: Any) -> Any:
+            values = [Mul(Load(ins[0], (Const(i),)), Const(sign, INT32)) for i in range(4)]
+            return seq(*(Store(outs[0], (Const(i),), value) for i, value in enumerate(values)))
+
+        return te.decl_tensor_intrin(b.op, scaled)
+
+    A = te.placeholder((3, 4), "int32", "A")
+    B = te.compute((3, 4), lambda i, j: A[i, j] * 2, name="B")
+    C = te.compute((3, 4), lambda i, j: B[i, j] * 3, name="C")
+    s = te.create_schedule(C.op)
+    intrinsics = negated(2), negated(3)
+    assert intrinsics[0].name != intrinsics[1].name
+    s[B].tensorize(B.op.axis[1], intrinsics[0])
+    s[C].tensorize(C.op.axis[1], intrinsics[1])
+    x = np.full((3, 4), 5, np.int32)
+    out = np.zeros_like(x)
+    hj.build(s, [A, C])(x, out)
+    np.testing.assert_array_equal(out, x * 6)
+
+
+def test_what_adds_is_the_update_of_a_reduction() -> None:
+    """TVM's tutorial gives it for the whole, too."""
+
+    def update(ins: Any, outs: Any) -> Any:
+        return unrolled_update(ins, outs, 4)
+
+    te.decl_tensor_intrin(dot(4).op, update, "adds")
+    assert INTRINSICS.find("adds") is None
+    assert INTRINSICS.find("adds_update") is not None

@@ -83,3 +83,13 @@ def test_sizes_that_differ() -> None:
     A, B = te.placeholder((3, 4)), te.placeholder((3,))
     with pytest.raises(ValueError, match="sizes 4 and 3 do not broadcast"):
         operator.add(A, B)
+
+
+def test_one_tensor() -> None:
+    a: Any = np.array([[1.5, -2.5], [0.0, 3.0]], "float32")
+    np.testing.assert_array_equal(run(operator.neg, a), -a)
+    np.testing.assert_array_equal(run(to_integers, a), a.astype("int32"))
+
+
+def to_integers(tensor: Any) -> Any:
+    return tensor.astype("int32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -166,7 +167,8 @@ def template(knobs: Any) -> tuple[Any, list[Any]]:
     C = te.compute((24, 24), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     s = te.create_schedule(C.op)
     _, inner = s[C].split(C.op.axis[1], factor=knobs.sample_categorical([4, 8]))
-    tile = knobs.sample_perfect_tile(24, 2)
+    tile = knobs.sample_perfect_tile(loop=C.op.axis[0], n=2)
+    assert math.prod(tile) == 24
     s[C].split(C.op.axis[0], factor=tile[1])
     s[C].vectorize(inner)
     return s, [A, B, C]

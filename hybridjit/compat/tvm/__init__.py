@@ -19,13 +19,15 @@ from hybridjit.compat.tvm.devices import Device, cpu, device
 from hybridjit.compat.tvm.functions import get_global_func, register_func
 from hybridjit.compat.tvm.ir import IRModule, PassContext
 from hybridjit.compat.tvm.modules import build, load_module, lower
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, HybridError
 from hybridjit.runtime.modules.module import Module
 
 __version__ = "0.18.0"
+TVMError = HybridError
 __all__ = [
     "Device",
     "IRModule",
+    "TVMError",
     "autotvm",
     "build",
     "contrib",
@@ -76,6 +78,8 @@ class _Runtime(ModuleType):
     """`tvm.runtime`: what of it old code uses."""
 
     Module = Module
+    NDArray = nd.NDArray
+    ndarray = nd
     load_module = staticmethod(load_module)
 
     @staticmethod
@@ -118,6 +122,11 @@ def install() -> None:
         sys.modules[f"tvm.topi.{name}"] = module
     sys.modules["tvm.ir.module"] = sys.modules["tvm.ir"]
     sys.modules["tvm.te.hybrid"] = te.hybrid
+    sys.modules["tvm.te.tensor"] = te.tensor
+    sys.modules["tvm.te.schedule"] = te.schedule
+    sys.modules["tvm.ir.transform"] = transform
+    for name in ("callback", "record", "task", "tuner"):
+        sys.modules[f"tvm.autotvm.{name}"] = getattr(autotvm, name)
     sys.modules["tvm.tir.ir_builder"] = tir.ir_builder
 
 

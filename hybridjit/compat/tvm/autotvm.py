@@ -20,8 +20,9 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import math
 import random
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import partial, wraps
@@ -34,8 +35,11 @@ import numpy as np
 from hybridjit.compat.tvm.autotvm_config import Config
 from hybridjit.compat.tvm.modules import build
 from hybridjit.errors import ArgumentValueError, ScheduleError
+from hybridjit.ir.expr import Binary, Call, Load, Node
+from hybridjit.ir.visit import children
 from hybridjit.record import record
-from hybridjit.tensors.tensor import Tensor
+from hybridjit.tensors.compute import exprs_of
+from hybridjit.tensors.tensor import Compute, Tensor
 
 logger = logging.getLogger("autotvm")
 Template = Callable[..., tuple[Any, Sequence[Any]]]
@@ -109,9 +113,35 @@ class Task:
         _run(_templates[self.name], self.args, config)
         return config
 
+    @property
+    def flop(self) -> float:
+        """How many operations a run takes: as the template says, or as they are counted."""
+        config = Config(partial(_given, {}))
+        schedule, _ = _run(_templates[self.name], self.args, config)
+        return config.flop or float(sum(map(_count_operations, schedule.stages)))
+
     def instantiate(self, places: dict[str, int]) -> tuple[Any, Sequence[Any]]:
         """The schedule with these choices, and its parameters."""
         return _run(_templates[self.name], self.args, Config(partial(_given, places)))
+
+
+def _count_operations(stage: Any) -> int:
+    """The operations that a stage takes, as far as its sizes are known."""
+    op: Any = stage.op
+    if not isinstance(op, Compute):
+        return 0
+    sizes = [axis.dom.extent for axis in (*op.axis, *op.reduce_axis)]
+    nodes = [node for expr in exprs_of(op.body) for node in _walk_values(expr)]
+    each = sum(isinstance(node, Binary | Call) for node in nodes)
+    return each * math.prod(size for size in sizes if isinstance(size, int))
+
+
+def _walk_values(expr: Node) -> Iterator[Node]:
+    """The expressions that a value is made of, without the indices of what is read."""
+    yield expr
+    if not isinstance(expr, Load):
+        for child in children(expr):
+            yield from _walk_values(child)
 
 
 @record(eq=False)

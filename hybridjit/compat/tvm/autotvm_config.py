@@ -88,6 +88,7 @@ class Config:
         self._choose = choose
         self.space: dict[str, list[Any]] = {}
         self.places: dict[str, int] = {}
+        self.flop = 0.0
 
     def define_knob(self, name: str, candidate: Sequence[Any]) -> None:
         """One of a list."""
@@ -145,7 +146,8 @@ class Config:
     reduce_axis = axis
 
     def add_flop(self, flop: float) -> None:
-        """How many operations a run takes: not needed."""
+        """How many operations a run takes."""
+        self.flop += float(flop)
 
     def _define(self, name: str, candidates: list[Any]) -> None:
         if not candidates:

@@ -1,4 +1,4 @@
-"""`tvm.contrib`: products by NumPy's BLAS, as `cblas` has them; files for libraries."""
+"""`tvm.contrib`: products by NumPy's BLAS, as `cblas` has them; files for libraries; C code."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit import te
+from hybridjit.compat.tvm.c_code import create_llvm
 from hybridjit.compat.tvm.functions import find_packed, register_func
 
 
@@ -72,7 +73,8 @@ def _module(name: str, **names: Any) -> ModuleType:
 cblas: Any = _module("cblas", matmul=matmul, batch_matmul=matmul)
 utils: Any = _module("utils", tempdir=TempDirectory, TempDirectory=TempDirectory)
 cc: Any = _module("cc", create_shared=create_shared)
-MODULES = {"cblas": cblas, "utils": utils, "cc": cc}
+clang: Any = _module("clang", create_llvm=create_llvm)
+MODULES = {"cblas": cblas, "utils": utils, "cc": cc, "clang": clang}
 
 # `import hybridjit.compat.tvm.contrib.cblas` finds them, too.
 for _name, _made in MODULES.items():

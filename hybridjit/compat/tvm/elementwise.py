@@ -21,7 +21,7 @@ def divide(lhs: Any, rhs: Any) -> Any:
     """A quotient; of integers, rounded towards zero."""
     if not (_is_integer(lhs) and _is_integer(rhs)):
         return hs.divide(lhs, rhs)
-    return hs.cast(hs.trunc(hs.divide(lhs, rhs)), _dtype(lhs, rhs))
+    return hs.floor_divide(hs.subtract(lhs, hs.fmod(lhs, rhs)), rhs)
 
 
 def mod(lhs: Any, rhs: Any) -> Any:
@@ -29,8 +29,13 @@ def mod(lhs: Any, rhs: Any) -> Any:
     return hs.fmod(lhs, rhs)
 
 
-def _dtype(lhs: Any, rhs: Any) -> Any:
-    return hs.add(lhs, rhs).dtype
+def round(x: Any) -> Any:
+    """The nearest integer, halves away from zero."""
+    if _is_integer(x):
+        return identity(x)
+    whole = hs.trunc(x)
+    is_near = hs.less(hs.absolute(hs.subtract(x, whole)), 0.5)
+    return hs.where(is_near, whole, hs.add(whole, hs.sign(x)))
 
 
 def bitwise_not(data: Any) -> Any:
@@ -191,6 +196,7 @@ ADAPTED = {
     "divide": divide,
     "trunc_divide": divide,
     "mod": mod,
+    "round": round,
     "trunc_mod": mod,
     "bitwise_not": bitwise_not,
     "identity": identity,

@@ -125,6 +125,9 @@ class IRBuilder:
         self._open.pop()
         self._open[-1][-1] = If(last.cond, last.then, seq(*body))
 
+    def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
+        """A hint for what follows: none of them is for this processor."""
+
     def let(self, name: str, value: Any) -> Expression:
         """A name for a value that is computed once."""
         scalar = as_scalar(value)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from hybridjit.compat.tvm.ir import IRModule
 from hybridjit.compat.tvm.schedule import Schedule
-from hybridjit.errors import ArgumentError
+from hybridjit.compat.tvm.te import Schedule as TensorSchedule
+from hybridjit.errors import ArgumentError, MissingSymbol
+from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.lowering.entry import lower as _lower
 from hybridjit.runtime.dispatch.objects import native_calls
 from hybridjit.runtime.modules.loaded_module import load_module as _load_module
 from hybridjit.runtime.modules.module import Module as _Module
+from hybridjit.schedule.classic.schedule import ClassicSchedule
+from hybridjit.schedule.classic.steps import Step, Tensorize
 from hybridjit.tuning.builds import build as _build
 
 
@@ -74,15 +79,47 @@ def lower(
     binds: Any = None,
     simple_mode: bool = False,
 ) -> IRModule:
-    """The loops of a schedule; `print` shows them."""
+    """The loops of a schedule; `print` shows them.
+
+    Where an intrinsic calls what is not loaded yet, the loops are shown that it stands for.
+    """
     del simple_mode
     _refuse_binds(binds)
-    return IRModule({name: _lower(_source(inputs), args, name=name)})
+    source = _source(inputs)
+    try:
+        return IRModule({name: _lower(source, args, name=name)})
+    except MissingSymbol:
+        if not isinstance(source, ClassicSchedule):
+            raise
+        with _without_intrinsics(source):
+            return IRModule({name: _lower(source, args, name=name)})
+
+
+@contextmanager
+def _without_intrinsics(schedule: ClassicSchedule) -> Generator[None]:
+    """Leave the steps aside that no code can be made of yet."""
+    taken = {stage: stage.steps for stage in schedule.stages}
+    for stage, steps in taken.items():
+        stage.steps = [step for step in steps if not _is_missing(step)]
+    try:
+        yield
+    finally:
+        for stage, steps in taken.items():
+            stage.steps = steps
+
+
+def _is_missing(step: Step) -> bool:
+    try:
+        return isinstance(step, Tensorize) and INTRINSICS.find(step.intrinsic) is None
+    except MissingSymbol:
+        return True
 
 
 def _source(inputs: Any) -> Any:
     """What `hj.build` takes for it."""
     match inputs:
+        case TensorSchedule():
+            return inputs.settle()
         case Schedule():
             return inputs.schedule
         case IRModule() if len(inputs.functions) == 1:

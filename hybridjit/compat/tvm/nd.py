@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.compat.tvm.devices import Device
+from hybridjit.compat.tvm.devices import Device, cpu, device
+
+__all__ = ["NDArray", "array", "cpu", "device", "empty"]
 
 _LINE = 64  # bytes; TVM aligns its arrays to as many
 

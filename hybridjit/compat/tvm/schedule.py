@@ -8,17 +8,22 @@ print(sch.mod.script(), sch.trace)
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.compat.tvm.ir import IRModule
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.ir.expr import Buffer, Load
+from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.program import blocks_of, the_block
 from hybridjit.schedule.schedule import Schedule as _Schedule
+from hybridjit.schedule.trace import Trace
 
 MAIN = "main"
 
@@ -36,6 +41,15 @@ class Schedule:
     def mod(self) -> IRModule:
         """The program as it is now."""
         return IRModule({MAIN: self.schedule.func})
+
+    def copy(self) -> Schedule:
+        """A schedule of its own, with the steps that were taken so far, and the same loops."""
+        made = Schedule(self.schedule.func)
+        state: dict[str, Any] = dict(vars(self.schedule))
+        state["trace"] = Trace([*self.schedule.trace.steps])
+        containers = {name: copy(value) for name, value in state.items() if _holds(value)}
+        made.schedule.__dict__.update(state | containers)
+        return made
 
     def show(self) -> None:
         """Print the program, and the steps that led to it."""
@@ -107,11 +121,65 @@ class Schedule:
         del preserve_unit_loops
         self.schedule.reverse_compute_at(block, loop)
 
+    def reorder(self, *ordered_loops: Any) -> None:
+        """Run loops in another order, in which sums may be rounded otherwise."""
+        before = self.schedule.func, self.schedule.original
+        try:
+            self.schedule.reorder(*ordered_loops)
+        except ScheduleError as error:
+            self._allow_any_order()
+            try:
+                self.schedule.reorder(*ordered_loops)
+            except ScheduleError:
+                self.schedule.func, self.schedule.original = before
+                raise error from None
+
     def rfactor(self, loop: Any, factor_axis: int = 0) -> Any:
-        """Give each iteration of a reduced loop a partial result."""
-        if factor_axis != 0:
-            raise ArgumentError("rfactor: the partial results have the new axis first")
-        return self.schedule.rfactor(loop)
+        """Give each iteration of a reduced loop a partial result; gives the block of these."""
+        del factor_axis  # the partial results are nobody else's
+        self._allow_any_order()
+        block = self._reduction_in(loop)
+        if self._block(block).init is not None:
+            self._take_init_out(block)
+        self.schedule.rfactor(loop)
+        return block
+
+    def transform_layout(
+        self, block: Any, buffer: Any, index_map: Any, pad_value: Any = None, **options: Any
+    ) -> None:
+        """Keep the elements of a buffer in another order: ("read", 0), ("write", 0) or a name."""
+        if pad_value is not None or options:
+            raise ArgumentError("transform_layout: there is no padding that has a value")
+        match buffer:
+            case (str(kind), int(place)) if kind in ("read", "write"):
+                found = self._reads(block) if kind == "read" else _writes(self._block(block))
+                name = _named(found, place, f"{kind}s")
+            case _:
+                name = buffer
+        self.schedule.transform_layout(name, index_map)
+
+    def _allow_any_order(self) -> None:
+        fastmath = read_fastmath({*self.schedule.func.fastmath, "reassoc"})
+        self.schedule.func = replace(self.schedule.func, fastmath=fastmath)
+        self.schedule.original = replace(self.schedule.original, fastmath=fastmath)
+
+    def _reduction_in(self, loop: Any) -> Any:
+        inside = [block for block in self.schedule.blocks() if loop in self.schedule.loops(block)]
+        with_init = [block for block in inside if self._block(block).init is not None]
+        if not inside:
+            raise ScheduleError(f"rfactor: there is no block in {loop!r}")
+        return (with_init or inside)[0]
+
+    def _take_init_out(self, block: Any) -> None:
+        """Set the starting values before the innermost loop that all of a reduction is in."""
+        *outer, last = self.schedule.loops(block)[::-1]
+        for loop in outer:
+            try:
+                self.schedule.decompose_reduction(block, loop)
+            except ScheduleError:
+                continue
+            return
+        self.schedule.decompose_reduction(block, last)
 
     def _block(self, block: Any) -> Block:
         return the_block(self.schedule.func, self.schedule.find_name(block))
@@ -149,6 +217,11 @@ def _only_function(mod: Any) -> PrimFunc:
                 f"expected a function or a module of one, got {mod!r}",
                 help="te.create_prim_func([A, B, C]) makes a function of tensors",
             )
+
+
+def _holds(value: object) -> bool:
+    """Whether `value` is something that steps add to."""
+    return isinstance(value, (dict, deque))
 
 
 def _reads(block: Block) -> list[Buffer]:

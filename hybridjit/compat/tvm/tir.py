@@ -6,16 +6,26 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from hybridjit import te as _te
 from hybridjit import tir as _tir
 from hybridjit.compat.tvm import ir_builder
+from hybridjit.compat.tvm import te as _te
+from hybridjit.compat.tvm.c_code import find_function
 from hybridjit.compat.tvm.functions import find_packed
 from hybridjit.compat.tvm.schedule import Schedule
+from hybridjit.ir.expr import Const
+from hybridjit.ir.expr import Var as _Variable
+from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.tensor import Axis as IterVar
 
-__all__ = ["Schedule", "call_extern", "ir_builder"]
+__all__ = ["IntImm", "IterVar", "PrimExpr", "Schedule", "Var", "call_extern", "ir_builder"]
 
 _python: Any = operator
-call_extern = _tir.call_extern
+
+
+def call_extern(dtype: Any, function: Any, *args: Any) -> Any:
+    """The call of a C function: of one that clang.create_llvm compiled, or of the process."""
+    compiled = find_function(function) if isinstance(function, str) else None
+    return _tir.call_extern(dtype, function if compiled is None else compiled, *args)
 
 
 def call_packed(function: Any, *args: Any) -> Any:
@@ -26,7 +36,7 @@ def call_packed(function: Any, *args: Any) -> Any:
 
 def call_pure_extern(dtype: Any, function: Any, *args: Any) -> Any:
     """The call of a C function."""
-    return _tir.call_extern(dtype, function, *args)
+    return call_extern(dtype, function, *args)
 
 
 def Select(condition: Any, true_value: Any, false_value: Any) -> Any:
@@ -54,14 +64,56 @@ def likely(condition: Any) -> Any:
     return condition
 
 
-def IntImm(dtype: Any, value: Any) -> Any:
+class _Node(type):
+    """Classes of TVM's that expressions of te are instances of, as far as `holds` says."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return bool(getattr(cls, "holds")(instance))  # noqa: B009
+
+
+class Var(metaclass=_Node):
+    """A number that is known when the program runs."""
+
+    def __new__(cls, name: str, dtype: Any = "int32") -> Any:
+        return _te.var(name, dtype)
+
+    @staticmethod
+    def holds(value: object) -> bool:
+        """Whether it is a variable."""
+        return isinstance(value, Expression) and isinstance(value.expr, _Variable)
+
+
+class IntImm(metaclass=_Node):
+    """A number of a type."""
+
+    def __new__(cls, dtype: Any, value: Any) -> Any:
+        return _te.const(value, dtype)
+
+    @staticmethod
+    def holds(value: object) -> bool:
+        """Whether it is an integer that is known."""
+        if isinstance(value, Expression) and isinstance(value.expr, Const):
+            return value.dtype.is_integer
+        return isinstance(value, int) and not isinstance(value, bool)
+
+
+def FloatImm(dtype: Any, value: Any) -> Any:
     """A number of a type."""
     return _te.const(value, dtype)
 
 
-def Var(name: str, dtype: Any = "int32") -> Any:
-    """A number that is known when the program runs."""
-    return _te.var(name, dtype)
+def infinity(dtype: Any) -> Any:
+    """The infinity of a type of floats."""
+    return _te.const(float("inf"), dtype)
+
+
+class PrimExpr(metaclass=_Node):
+    """What is computed for each element."""
+
+    @staticmethod
+    def holds(value: object) -> bool:
+        """Whether it is an expression."""
+        return isinstance(value, Expression)
 
 
 # Nodes of TVM that are written as calls: expressions of te here.
@@ -83,8 +135,16 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "GE": _python.ge,
     "And": _te.all,
     "Or": _te.any,
-    "FloatImm": IntImm,
-    "SizeVar": Var,
+    "FloatImm": FloatImm,
+    "SizeVar": _te.size_var,
+    "StringImm": str,
+    "bitwise_and": _python.and_,
+    "bitwise_or": _python.or_,
+    "bitwise_xor": _python.xor,
+    "bitwise_not": _python.invert,
+    "shift_left": _python.lshift,
+    "shift_right": _python.rshift,
+    "pow": _te.power,
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hybridjit import stdlib
 from hybridjit.compat.tvm.operators import ADAPTED
-from hybridjit.compat.tvm.topi_modules import generic, utils, x86
+from hybridjit.compat.tvm.topi_modules import generic, tag, utils, x86
 
 # What is called otherwise there, or with other arguments.
 RENAMED: dict[str, str] = {
@@ -27,7 +27,6 @@ RENAMED: dict[str, str] = {
     "fast_exp": "exp",
     "fast_tanh": "tanh",
     "floor_mod": "remainder",
-    "round": "rint",
     "unique": "unique",
     "nn.fast_softmax": "softmax",
     "sparse.csrmm": "csr_matmul",
@@ -119,6 +118,7 @@ MODULES: dict[str, ModuleType] = {
     "sparse": sparse,
     "random": random,
     "vision": vision,
+    "tag": tag,
     "utils": utils,
     "generic": generic,
     "x86": x86,

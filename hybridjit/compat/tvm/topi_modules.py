@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, cast
 
@@ -51,6 +51,20 @@ class _Schedules(ModuleType):
         raise AttributeError(f"{self.__name__} has no {name!r}")
 
 
+def _is_one_of(*tags: str) -> Callable[[str], bool]:
+    return lambda tag: tag.startswith(tags)
+
+
+tag = ModuleType("topi.tag")
+tag.__dict__.update(
+    ELEMWISE="elemwise",
+    BROADCAST="broadcast",
+    INJECTIVE="injective",
+    COMM_REDUCE="comm_reduce",
+    COMM_REDUCE_IDX="comm_reduce_idx",
+    is_broadcast=_is_one_of("elemwise", "broadcast"),
+    is_injective=_is_one_of("elemwise", "broadcast", "injective"),
+)
 utils = ModuleType("topi.utils")
 utils.__dict__.update(
     get_const_int=get_const_int,
