@@ -8,8 +8,9 @@ spans, so expressions can be dictionary keys; a `Var` and a `Buffer` are equal o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -39,28 +40,28 @@ class Expr(Node):
         raise NotImplementedError(type(self).__name__)
 
     def __add__(self, other: Expr | int) -> Expr:
-        return Add(self, _lift(other, self.dtype))
+        return _operation(Add, self, other)
 
     def __radd__(self, other: int) -> Expr:
-        return Add(_lift(other, self.dtype), self)
+        return _operation(Add, self, other, is_reversed=True)
 
     def __sub__(self, other: Expr | int) -> Expr:
-        return Sub(self, _lift(other, self.dtype))
+        return _operation(Sub, self, other)
 
     def __rsub__(self, other: int) -> Expr:
-        return Sub(_lift(other, self.dtype), self)
+        return _operation(Sub, self, other, is_reversed=True)
 
     def __mul__(self, other: Expr | int) -> Expr:
-        return Mul(self, _lift(other, self.dtype))
+        return _operation(Mul, self, other)
 
     def __rmul__(self, other: int) -> Expr:
-        return Mul(_lift(other, self.dtype), self)
+        return _operation(Mul, self, other, is_reversed=True)
 
     def __floordiv__(self, other: Expr | int) -> Expr:
-        return FloorDiv(self, _lift(other, self.dtype))
+        return _operation(FloorDiv, self, other)
 
     def __mod__(self, other: Expr | int) -> Expr:
-        return Mod(self, _lift(other, self.dtype))
+        return _operation(Mod, self, other)
 
     def __neg__(self) -> Expr:
         return Neg(self)
@@ -444,8 +445,14 @@ class ExternCall(Expr):
         return self.callee.result if self.callee.result is not None else INT64
 
 
-def _lift(value: Expr | int, dtype: DType) -> Expr:
-    return value if isinstance(value, Expr) else Const(value, dtype)
+def _operation(
+    make: Callable[[Expr, Expr], Expr], own: Expr, other: Any, *, is_reversed: bool = False
+) -> Expr:
+    """What an operator of Python makes; what is no number may know what to make of us."""
+    if not isinstance(other, Expr | int | float | complex | np.generic):
+        return NotImplemented
+    operand = other if isinstance(other, Expr) else Const(cast(Any, other), own.dtype)
+    return make(operand, own) if is_reversed else make(own, operand)
 
 
 def const(value: Any, dtype: DType = INT64) -> Const:

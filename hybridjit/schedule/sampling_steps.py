@@ -40,20 +40,20 @@ class SamplingSteps(State):
     def sample_perfect_tile(
         self,
         loop: LoopLike,
-        count: int,
+        n: int,
         *,
         max_innermost_factor: int | None = None,
         decision: Sequence[int] | None = None,
     ) -> list[int]:
-        """Choose `count` factors whose product is the number of iterations of a loop.
+        """Choose `n` factors whose product is the number of iterations of a loop.
 
         >>> factors = s.sample_perfect_tile("i", 2)
         """
         found = the_loop(self.func, self.find_var(loop))
         trips = trip_count(self.func, found)
-        check_int(count, "sample_perfect_tile: the number of factors")
-        if count < 1:
-            raise refuse(self.func, f"sample_perfect_tile: {count} factors of a loop", [found])
+        check_int(n, "sample_perfect_tile: the number of factors")
+        if n < 1:
+            raise refuse(self.func, f"sample_perfect_tile: {n} factors of a loop", [found])
         if not isinstance(trips, Const):
             raise refuse(
                 self.func,
@@ -61,7 +61,7 @@ class SamplingSteps(State):
                 [found],
             )
         limit = 64 if max_innermost_factor is None else max_innermost_factor
-        options = find_tilings(int(trips.value.real), count, limit)
+        options = find_tilings(int(trips.value.real), n, limit)
         # A decision made for another size is made anew.
         kept = tuple(decision or ())
         chosen = kept if kept in options else options[self._choose([1.0] * len(options))]
