@@ -22,11 +22,11 @@ def test_operators_leave_what_is_no_number_to_the_other_side() -> None:
     i: Any = Var("i")
     friend: Any = Friend()
     assert operator.mul(i, friend) == f"{i!r} times a friend"
-    operations: list[Any] = [operator.add, operator.sub, operator.floordiv, operator.mod]
+    operations: list[Any] = [operator.add, operator.sub, operator.mod]
     pairs: list[Any] = [(i, friend), (None, i), (i, "1")]
     for operation in operations:
         for pair in pairs:
-            with pytest.raises(TypeError, match="unsupported operand|can only|must be"):
+            with pytest.raises(TypeError, match=r"unsupported operand|can only|must be"):
                 operation(*pair)
 
 
