@@ -81,6 +81,20 @@ def _threefry_word(key: Any, count: Any, which: int) -> Any:
     return bits
 
 
+@hybrid.script
+def _units(key: Any, count: Any, is_double: bool) -> Any:
+    """A number from 0 up to 1 for each place, of as many of the upper bits as its type holds."""
+    keys, found = _keys_of(key), np.empty(count, np.float64 if is_double else np.float32)
+    for i in range(count):
+        left, right = _words_of(keys, i)
+        if is_double:
+            bits: Any = (np.uint64(left) << np.uint64(32)) | np.uint64(right)
+            found[i] = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        else:
+            found[i] = (left >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+    return found
+
+
 def _bits(name: str, key: Any, shape: Sequence[Any], word: int | None = None) -> Any:
     """A number of type uint64 for each place, or one of its words, of which the upper one is 0."""
     _check_key(name, key)
@@ -141,12 +155,16 @@ def random_uniform(
     (2, 3)
     """
     wanted = _float("random_uniform", dtype)
-    bits = _bits("random_uniform", key, read_shape(shape), 0 if wanted is FLOAT32 else None)
+    _check_key("random_uniform", key)
+    sizes = tuple(read_shape(shape))
+    units: Any = _units(key, count_elements(sizes, range(len(sizes))), wanted is FLOAT64)
+    if len(sizes) == 1 and isinstance(low, int | float) and (low, high) == (0.0, 1.0):
+        return units
     start, stop = (Expression(as_scalar(value)).astype(wanted) for value in (low, high))
     return fill(
         "random_uniform",
-        bits.shape,
-        lambda at: start + _unit(bits[at], wanted) * (stop - start),
+        sizes,
+        lambda at: start + units[flat_place(sizes, at)] * (stop - start),
     )
 
 
