@@ -88,8 +88,7 @@ def _units(key: Any, count: Any, is_double: bool) -> Any:
     for i in range(count):
         left, right = _words_of(keys, i)
         if is_double:
-            upper: Any = ((np.uint64(left) << np.uint64(32)) | np.uint64(right)) >> np.uint64(11)
-            found[i] = upper.astype(np.float64) * 2.0**-53
+            found[i] = (np.uint64(left) << np.uint64(21) | np.uint64(right >> 11)) * 2.0**-53
         else:
             found[i] = (left >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
     return found
