@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +19,11 @@ import pytest
 
 from hybridjit import config
 from hybridjit.errors import BoundsError
+from hybridjit.frontend.captures import SUPPORTED
 from hybridjit.runtime import compiler
 from hybridjit.runtime.cache import versions
+from hybridjit.runtime.cache.value_identity import Identifier, Unidentified
+from hybridjit.source import read_function
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -449,3 +453,44 @@ def test_an_edited_compiler_keeps_nothing(
     text = SCRIPT.format(value="a[i] * 2")
     assert processes.run(text)[1]
     assert processes.run(text)[1]
+
+
+ARRAYS = """
+def larger(a, b):
+    return np.maximum(a, b)
+
+@hybrid.script
+def f(a):
+    b = np.zeros_like(a) + np.linalg.norm(a) + np.polyval(a, 2.0)
+    return np.sum(larger(np.sort(a), b)), np.fft.rfft(a), b.mean(), np.median(b)
+"""
+
+
+def test_functions_of_numpy_are_the_same_in_every_process(processes: Processes) -> None:
+    first, second = (processes.load(ARRAYS).f(np.arange(5.0)) for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert processes.translations == 1
+
+
+def test_a_function_that_takes_the_place_of_one_of_numpy(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "\n@hybrid.script\ndef f(a):\n    return np.ptp(a)\n"
+    assert processes.load(text).f(np.arange(5.0)) == 4.0
+    module = processes.load("\ndef ptp(a):\n    return a[0] - 1.0\n" + text)
+    monkeypatch.setattr(np, "ptp", module.ptp)
+    assert module.f(np.arange(5.0)) == -1.0
+
+
+def test_every_function_of_numpy_that_a_script_has_is_identified() -> None:
+    identifier = Identifier(read_function(test_a_function_that_takes_the_place_of_one_of_numpy), {})
+    unknown: list[str] = []
+    for name in SUPPORTED["numpy"]:
+        try:
+            identifier.of(operator.attrgetter(name)(np))
+        except Unidentified:
+            unknown.append(name)
+        except AttributeError:  # of another NumPy
+            continue
+    assert unknown == []

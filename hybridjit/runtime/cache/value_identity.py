@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from enum import Enum
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinMethodType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 from hybridjit.errors import HybridError
 from hybridjit.frontend.captures import (
+    ARRAY_FUNCTIONS,
     MISSING,
     MODULE_FUNCTIONS,
     has_plain_attributes,
@@ -38,6 +39,7 @@ from hybridjit.source import FunctionSource, read_function
 
 _OWN_PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = ("builtins", "numpy")  # their classes are what they are called
+_NUMPY_MODULES = (np, np.linalg, np.fft, np.random)
 
 
 class Unidentified(Exception):
@@ -103,9 +105,14 @@ class Identifier:
             # What the script reads of it is identified by itself.
             name = value.name if isinstance(value, Enum) else None
             return ["owner", cls.__module__, cls.__qualname__, name]
-        place = place_of(value) if cls is np.ufunc else None
+        place = place_of(value)
         if place is not None:
             return ["library", *place]
+        if id(value) in ARRAY_FUNCTIONS:
+            return ["array function", ARRAY_FUNCTIONS[id(value)]]
+        named = _name_in_numpy(value)
+        if named is not None:
+            return ["numpy", *named]
         function = getattr(value, "__hybrid_function__", value)
         if type(function) is FunctionType:
             is_elementwise: bool = getattr(value, "__hybrid_elementwise__", False)
@@ -141,6 +148,18 @@ class Identifier:
             return read_function(function)
         except HybridError as error:
             raise Unidentified(f"the source of {function.__name__}") from error
+
+
+def _name_in_numpy(value: object) -> tuple[str, str] | None:
+    """The module and the name of a function of NumPy: one that somebody put there is none."""
+    home = getattr(value, "__module__", None)
+    if not isinstance(value, BuiltinMethodType) and str(home).partition(".")[0] != "numpy":
+        return None
+    name = str(getattr(value, "__name__", ""))
+    for module in _NUMPY_MODULES:
+        if vars(module).get(name) is value:
+            return module.__name__, name
+    return None
 
 
 def _is_ours(cls: type) -> bool:
