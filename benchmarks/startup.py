@@ -28,14 +28,21 @@ import numpy as np
 
 {decorator}
 def add(a, b, c):
-    for i in range(a.shape[0]):
-        c[i] = a[i] + b[i]
+{body}
 
 a = np.ones(1000)
 c = np.empty(1000)
 start = time.perf_counter()
 add(a, a, c)
 print((time.perf_counter() - start) * 1e3)
+"""
+LOOP = """
+    for i in range(a.shape[0]):
+        c[i] = a[i] + b[i]
+"""
+ARRAYS = """
+    weights = np.exp(a - np.max(a))
+    c[:] = weights / np.sum(weights) * np.where(b > 0, b, np.zeros_like(b))
 """
 IMPORT = """
 import time
@@ -65,9 +72,14 @@ def run(source: str, cache: str, bytecode: str) -> float:
 
 def measure(warm: str, bytecode: str) -> dict[str, list[float]]:
     """Milliseconds, by what was measured; everything in turn, so that all see the same machine."""
-    ours = FIRST_CALL.format(imports="from hybridjit import hybrid", decorator="@hybrid.script")
-    theirs = FIRST_CALL.format(imports="import numba", decorator="@numba.njit")
-    for source in (ours, theirs):
+    ours, on_arrays = (
+        FIRST_CALL.format(
+            imports="from hybridjit import hybrid", decorator="@hybrid.script", body=body
+        )
+        for body in (LOOP, ARRAYS)
+    )
+    theirs = FIRST_CALL.format(imports="import numba", decorator="@numba.njit", body=LOOP)
+    for source in (ours, on_arrays, theirs):
         run(source, warm, bytecode)
     times: dict[str, list[float]] = {}
     for _ in track(range(ROUNDS), "measuring", transient=True):
@@ -77,6 +89,8 @@ def measure(warm: str, bytecode: str) -> dict[str, list[float]]:
                 ("import numba, beyond numpy", IMPORT.format(module="numba"), cold),
                 ("first call, cold", ours, cold),
                 ("first call, kernel on disk", ours, warm),
+                ("first call of arrays, cold", on_arrays, cold),
+                ("first call of arrays, kernel on disk", on_arrays, warm),
                 ("first call, Numba", theirs, cold),
             ):
                 times.setdefault(name, []).append(run(source, cache, bytecode))

@@ -66,8 +66,13 @@ def accesses_to(
 def _is_inside(elements: Elements, statement: Instances, access: AffineAccess, axis: int) -> bool:
     if isinstance(access.node, BufferRef) and not access.node.starts:
         return True  # the whole buffer
-    index = access.element[axis]
-    extent = elements.part.names.affine(access.buffer.shape[axis])
-    if index is None or extent is None:
+    index, count, names = access.element[axis], "1", elements.part.names
+    if isinstance(access.node, BufferRef):
+        length = access.node.extents[axis]
+        if length is not None:  # a part, of which there is no one element
+            index, count = names.affine(access.node.starts[axis]), names.affine(length)
+    extent = names.affine(access.buffer.shape[axis])
+    if index is None or count is None or extent is None:
         return False
-    return not elements.may_hold(statement, access, f"({index} < 0 or {index} >= {extent})")
+    outside = f"({index} < 0 or {count} < 0 or {index} + {count} > {extent})"
+    return not elements.may_hold(statement, access, outside)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
 from hybridjit.interp.run import interpret
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.ir.expr import Cast, Const, Load, Var
-from hybridjit.ir.stmt import For, Store
+from hybridjit.ir.stmt import For, Store, seq
 from tests.conftest import Golden
 from tests.support.tensor_programs import assert_computes, run_natively
 
@@ -185,3 +186,31 @@ def test_refusal(case: str, golden: Golden) -> None:
     with pytest.raises(HybridError, match=r"\w") as caught:
         CALLS[case]()
     golden.check(caught.value.render("short"), "txt")
+
+
+def copied_in(pieces: int) -> Any:
+    """Copy eight elements by calls on neighbouring pieces of them."""
+    a = te.placeholder((8,), "float64", "a")
+    c = te.compute((8,), lambda i: a[i], "c")
+
+    def in_pieces(ins: Any, outs: Any) -> Any:
+        size = 8 // pieces
+        calls = [
+            COPY(outs[0].access_ptr("w", offset=k), ins[0].access_ptr("r", offset=k), size)
+            for k in range(0, 8, size)
+        ]
+        return seq(*calls)
+
+    return te.decl_tensor_intrin(c.op, in_pieces, name=f"copy_in_{pieces}")
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4])
+def test_intrinsics_that_are_given_pieces(pieces: int) -> None:
+    a = te.placeholder((5, 8), "float64", "a")
+    b = te.compute((5, 8), lambda i, j: a[i, j], "b")
+    s = te.create_schedule(b.op)
+    s[b].tensorize(b.op.axis[1], copied_in(pieces))
+    value: Any = np.arange(40.0).reshape(5, 8)
+    out = np.zeros((5, 8))
+    hj.build(s, [a, b])(value, out)
+    np.testing.assert_array_equal(out, value)
