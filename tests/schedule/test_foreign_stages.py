@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.analysis.inside import find_outside
+from hybridjit.analysis.instances import infer_instances
 from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import allocate, part
 from tests.conftest import Golden
@@ -82,3 +84,18 @@ def _scheduled(kernel: Any) -> Any:
     s = kernel.schedule(*arrays())
     at_x(s)
     return s
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "is_inside"), [(0, 4, True), (0, 5, False), (-1, 4, False), (1, 3, True)]
+)
+def test_parts_are_known_to_be_inside(first: int, count: int, is_inside: bool) -> None:
+    @hybrid.script
+    def diagonal(a: Array, b: Array) -> None:
+        for x in range(a.shape[0]):
+            copy(part(a, (x, x + first), (1, count)), b[x], 3)
+
+    func = diagonal.prim_func(*arrays())
+    instances = infer_instances(func, func.body)
+    assert (find_outside(instances, func.buffers[0]) is None) is is_inside
+    assert find_outside(instances, func.buffers[1]) is None
