@@ -7,6 +7,7 @@ identity: a kernel that reads it is found on disk by its IR only, which takes pa
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Mapping
 from enum import Enum
 from types import BuiltinMethodType, CodeType, FunctionType, ModuleType
@@ -39,7 +40,7 @@ from hybridjit.source import FunctionSource, read_function
 
 _OWN_PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = ("builtins", "numpy")  # their classes are what they are called
-_NUMPY_MODULES = (np, np.linalg, np.fft, np.random)
+_NUMPY_MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.random")
 
 
 class Unidentified(Exception):
@@ -156,9 +157,9 @@ def _name_in_numpy(value: object) -> tuple[str, str] | None:
     if not isinstance(value, BuiltinMethodType) and str(home).partition(".")[0] != "numpy":
         return None
     name = str(getattr(value, "__name__", ""))
-    for module in _NUMPY_MODULES:
-        if vars(module).get(name) is value:
-            return module.__name__, name
+    for module in _NUMPY_MODULES:  # nobody has a function of a module that is not loaded
+        if vars(sys.modules.get(module, np)).get(name) is value:
+            return module, name
     return None
 
 
