@@ -97,7 +97,8 @@ def requantize(
     axis: int = 1,
     dtype: Any = "int8",
 ) -> T:
-    """Quantized numbers by another scale and zero point: quantize of dequantize, in float64.
+    """Quantized numbers by another scale and zero point: distances from the zero point times the
+    quotient of the scales, in float64.
 
     >>> hs.requantize(np.array([10, -300], np.int32), 0.5, 0, 1.0, 3)
     array([   8, -128], dtype=int8)

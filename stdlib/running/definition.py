@@ -86,9 +86,20 @@ class Definition:
         try:
             bound = self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:
-            raise ArgumentError(f"{self._name}: {error}") from None
+            raise ArgumentError(
+                f"{self._name}: {error}", help=f"it is called as {self._shown_call()}"
+            ) from None
         names = [*list(self._signature.parameters)[: len(args)], *kwargs]
         return {name: bound[name] for name in names}
+
+    def _shown_call(self) -> str:
+        """The parameters and their defaults; several operands in a tuple."""
+        shown: list[inspect.Parameter] = []
+        for name, parameter in self._signature.parameters.items():
+            many = name in self._operands and self._operands[name].is_sequence
+            shown.append(parameter.replace(annotation="(a, b, ...)" if many else parameter.empty))
+        text = str(inspect.Signature(shown)).replace("'(a, b, ...)'", "(a, b, ...)")
+        return f"hs.{self._name}{text}"
 
 
 class ArrayOperator(Definition):

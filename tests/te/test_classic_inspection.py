@@ -29,7 +29,8 @@ def test_axes_and_relations() -> None:
     }
     split, fuse = s[C].relations
     assert (split.axis, split.outer, split.inner) == (i, outer, inner)
-    assert fuse.parts == (inner, j)
+    assert split.parent is i
+    assert fuse.parts == (inner, j) == (fuse.outer, fuse.inner)
     assert fuse.fused is fused
 
 

@@ -149,6 +149,11 @@ class Split(Step):
     nparts: int | Expr | None
 
     @property
+    def parent(self) -> Axis:
+        """The axis that was split, as TVM calls it."""
+        return self.axis
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         return (self.axis,)
 
@@ -167,6 +172,16 @@ class Fuse(Step):
 
     parts: tuple[Axis, ...]
     fused: Axis
+
+    @property
+    def outer(self) -> Axis:
+        """The first of them, as TVM calls it."""
+        return self.parts[0]
+
+    @property
+    def inner(self) -> Axis:
+        """The last of them."""
+        return self.parts[-1]
 
     @property
     def axes(self) -> tuple[Axis, ...]:
