@@ -55,10 +55,31 @@ def test_words_on_other_processors(cpu: str) -> None:
             numpy.testing.assert_array_equal(kernel(x, y), summed(x, y))
 
 
+INSTRUCTIONS = {"dotprod": "sdot", "avx512vnni": "vpdpbusd", "avxvnni": "vpdpbusd"}
+
+
 def test_the_instruction_is_used() -> None:
-    if not host_target().has("dotprod"):
+    found = {name for feature, name in INSTRUCTIONS.items() if host_target().has(feature)}
+    if not found:
         pytest.skip("this processor has none")
-    assert "sdot" in dots.inspect("asm", words(64), words(64))
+    assert found.pop() in dots.inspect("asm", words(64), words(64))
+
+
+@hybrid.script
+def added(x: Array, y: Array, z: Array) -> Array:
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = dot_bytes(x[i], y[i]) + z[i] + dot_bytes(y[i], x[i])
+    return out
+
+
+@pytest.mark.parametrize("cpu", PROCESSORS)
+@pytest.mark.parametrize("size", [1, 4, 8, 37, 80])
+def test_words_that_are_added_to_a_total(cpu: str, size: int) -> None:
+    x, y, z = words(size), words(size), words(size)
+    expected = (2 * summed(x, y) + z).astype(np.int32)
+    with compiling_for(cpu):
+        numpy.testing.assert_array_equal(fresh(added)(x, y, z), expected)
 
 
 def small(shape: tuple[int, ...], dtype: str) -> Array:

@@ -50,6 +50,11 @@ def emit_operator(emitter: Emitter, expr: tir.Binary) -> Value:
     point = find_magnitude(expr)
     if point is not None and emitter.lanes is None:
         return _compare_magnitude(emitter, expr, point)
+    match expr:
+        case tir.Add(tir.Call("dot_bytes", factors), total):
+            return integers.emit_dot_bytes(emitter.b, *emitter.operands(*factors, total))
+        case _:
+            pass
     x, y = emitter.operands(expr.lhs, expr.rhs)
     dtype = expr.lhs.dtype
     if isinstance(expr, (tir.FloorDiv, tir.Mod)) and dtype.is_integer:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llvmlite import ir
 
 from hybridjit.codegen.declarations import declare_function
+from hybridjit.codegen.llvm_types import Module
 from hybridjit.codegen.math.values import UNDEFINED
 from hybridjit.codegen.module_features import has_feature
 
@@ -40,23 +41,59 @@ def emit_integer_power(builder: Any, x: Any, y: Any) -> Any:
     return result
 
 
-def emit_dot_bytes(builder: Any, x: Any, y: Any) -> Any:
-    """The sum of the products of four signed bytes of x and y each."""
+def emit_dot_bytes(builder: Any, x: Any, y: Any, total: Any = None) -> Any:
+    """The sum of the products of four signed bytes of x and y each, added to a total."""
     lanes: int = getattr(x.type, "count", 1)
-    if lanes in _DOT_LANES and has_feature(builder.module, "dotprod"):
-        return _dot_by_instruction(builder, x, y)
-    if lanes == 1:
-        return _dot_by_shifts(builder, x, y)
-    return _dot_by_halves(builder, x, y)
+    is_divided = lanes >= _SHORTEST and lanes & (lanes - 1) == 0
+    longest = _longest_unsigned(builder.module)
+    if longest and is_divided:
+        start = ir.Constant(x.type, None) if total is None else total
+        return _dot_with_unsigned(builder, (x, y, start), longest)
+    if is_divided and has_feature(builder.module, "dotprod"):
+        found = _dot_by_instruction(builder, x, y)
+    elif lanes == 1:
+        found = _dot_by_shifts(builder, x, y)
+    else:
+        found = _dot_by_halves(builder, x, y)
+    return found if total is None else builder.add(found, total)
 
 
-_DOT_LANES = (4, 8, 16, 32)
+_SHORTEST = 4  # words: vectors of 128 bits
+
+
+def _longest_unsigned(module: Module) -> int:
+    """For how many words x86 has an instruction (VNNI); 0 if it has none."""
+    if has_feature(module, "avx512vnni") and has_feature(module, "avx512vl"):
+        return 16
+    return 8 if has_feature(module, "avxvnni") else 0
+
+
+def _dot_with_unsigned(builder: Any, operands: Sequence[Any], longest: int) -> Any:
+    """x86's, which adds products of unsigned and signed bytes to a sum: x y = (x + 128) y - 128 y.
+
+    What is taken off depends on y alone: in a tile of products it is computed once for all rows.
+    """
+    x, y, total = operands
+    lanes = x.type.count
+    if lanes > longest:
+        sides = [_places(range(start, start + lanes // 2)) for start in (0, lanes // 2)]
+        halves = [[builder.shuffle_vector(it, it, side) for it in operands] for side in sides]
+        sums = [_dot_with_unsigned(builder, half, longest) for half in halves]
+        return builder.shuffle_vector(*sums, _places(range(lanes)))
+    kind = ir.FunctionType(x.type, [x.type] * 3)
+    function = declare_function(builder.module, f"llvm.x86.avx512.vpdpbusd.{32 * lanes}", kind)
+    ends = ir.Constant(x.type, [_FIRST_BITS] * lanes)
+    more = builder.call(function, [ir.Constant(x.type, None), ends, y])
+    return builder.call(function, [builder.sub(total, more), builder.xor(x, ends), y])
+
+
+_FIRST_BITS = 0x80808080 - (1 << 32)
 
 
 def _dot_by_instruction(builder: Any, x: Any, y: Any) -> Any:
     """ARM's, which adds to a sum: LLVM gives it the one that this is added to."""
     lanes = x.type.count
-    if lanes > _DOT_LANES[0]:
+    if lanes > _SHORTEST:
         sides = [_places(range(start, start + lanes // 2)) for start in (0, lanes // 2)]
         halves = [[builder.shuffle_vector(it, it, side) for it in (x, y)] for side in sides]
         sums = [_dot_by_instruction(builder, *half) for half in halves]
