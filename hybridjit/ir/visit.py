@@ -49,6 +49,17 @@ def _child_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
     )
 
 
+class _FromLast(dict[type[Node], tuple[tuple[str, bool], ...]]):
+    """The child fields by class, last first, as a stack takes them."""
+
+    def __missing__(self, cls: type[Node]) -> tuple[tuple[str, bool], ...]:
+        self[cls] = fields = _child_fields(cls)[::-1]
+        return fields
+
+
+_FIELDS_FROM_LAST = _FromLast()
+
+
 @cache
 def _stmt_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
     """The fields of `cls` that hold statements, each with whether it holds a tuple of them."""
@@ -69,18 +80,24 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and everything below it, parents before children, without recursion."""
-    stack = [node]
+    """`node` and everything below it, parents before children, without recursion.
+
+    Most of what a compiler does begins here: this is the one loop that is written to be quick.
+    """
+    fields, stack = _FIELDS_FROM_LAST, [node]
+    pop, push = stack.pop, stack.append
     while stack:
-        node = stack.pop()
+        node = pop()
         yield node
-        for name, is_tuple in reversed(_child_fields(type(node))):
+        for name, is_tuple in fields[type(node)]:
             value = getattr(node, name)
-            if is_tuple:
-                items: tuple[Any, ...] = value or ()
-                stack.extend(item for item in reversed(items) if isinstance(item, Node))
-            elif isinstance(value, Node):
-                stack.append(value)
+            if not is_tuple:
+                if value is not None:
+                    push(value)
+            elif value:
+                for item in value[::-1]:
+                    if isinstance(item, Node):
+                        push(item)
 
 
 def walk_stmts(stmt: Stmt) -> Iterator[Stmt]:
