@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
-from hybridjit.ir.expr import And, Buffer, Compare, Const, Expr, Not, Or
+from hybridjit.ir.expr import And, Buffer, Compare, Const, Expr, Load, Not, Or
 from hybridjit.ir.stmt import (
     Block,
     Break,
@@ -125,6 +125,20 @@ class Coverage:
             for statement in self.part.statements
         ]
         return self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
+
+
+def is_set_afresh(root: Stmt, names: AffineNames, buffer: Buffer) -> bool:
+    """Whether a sure store of `root` sets elements of `buffer` and reads none of it.
+
+    Without one, the first store of all reads what nothing has written: what is summed up in place
+    needs no isl to be told from what is set.
+    """
+    return any(
+        isinstance(stmt, Store)
+        and stmt.buffer is buffer
+        and not any(isinstance(node, Load) and node.buffer is buffer for node in walk(stmt))
+        for stmt in _sure_stores(root, names)
+    )
 
 
 def _sure_stores(root: Stmt, names: AffineNames) -> Iterator[Stmt]:

@@ -85,10 +85,11 @@ _NOTHING = _Around({}, {})
 
 def find_set_outputs(func: PrimFunc) -> frozenset[Buffer]:
     """The outputs of `func`, which has no blocks, that a run without an error sets completely."""
-    return frozenset(buffer for buffer in func.outputs if _prove_set(func.body, buffer))
+    return frozenset(buffer for buffer in func.outputs if prove_set(func.body, buffer))
 
 
-def _prove_set(body: Stmt, buffer: Buffer) -> bool:
+def prove_set(body: Stmt, buffer: Buffer) -> bool:
+    """True if `body`, unless it fails, sets every element of an array before it reads any."""
     for stmt in flat_stmts(body):
         if _touches(stmt, buffer):
             return prove_sets_all(stmt, buffer)
@@ -98,7 +99,7 @@ def _prove_set(body: Stmt, buffer: Buffer) -> bool:
 
 
 def prove_sets_all(stmt: Stmt, buffer: Buffer) -> bool:
-    """True if `stmt`, unless it fails, sets every element of an array before it reads any."""
+    """The same of one statement that uses the array."""
     return not _has_return(stmt) and _find_slice(stmt, buffer, _NOTHING) is not None
 
 

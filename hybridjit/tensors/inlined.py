@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hybridjit.analysis.coverage import Coverage
+from hybridjit.analysis.coverage import Coverage, is_set_afresh
+from hybridjit.analysis.first_writes import prove_set
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Load, Var, const
 from hybridjit.ir.func import PrimFunc
@@ -132,7 +133,11 @@ def _is_overwritten(body: Stmt, buffer: Buffer) -> bool:
     """
     if any(isinstance(node, ExternCall) for node in walk(body)):
         return False
+    if prove_set(body, buffer):
+        return True  # and isl need not be asked
     part = infer_instances(PrimFunc("te", (), body), body)
+    if not is_set_afresh(body, part.names, buffer):
+        return False
     inside: list[str] = []
     for axis, extent in enumerate(buffer.shape):
         size = part.names.affine(extent)
