@@ -35,14 +35,17 @@ from hybridjit.tensors.expression import as_scalar, dtype_of
 # Threefry-2x32: how far the second word is rotated in each round, and what makes the third key.
 ROTATIONS = np.array([13, 15, 26, 6, 17, 29, 16, 24], np.uint32)
 PARITY = np.uint32(0x1BD11BDA)
-ROUNDS = 20
+ADDITIONS = 5  # of words of the key, one after every four rounds
 
 
 def _keys_of(key: Any) -> Any:
-    keys = np.empty(3, np.uint32)
+    """The two words of a key and the third one that they make, in turn: what is added when."""
+    keys = np.empty(ADDITIONS + 2, np.uint32)
     keys[0] = key[0]
     keys[1] = key[1]
     keys[2] = key[0] ^ key[1] ^ PARITY
+    for turn in range(3, ADDITIONS + 2):
+        keys[turn] = keys[turn - 3]
     return keys
 
 
@@ -51,14 +54,13 @@ def _words_of(keys: Any, number: Any) -> Any:
     place: Any = np.int64(number)  # its words, without a check that they fit
     left: Any = (place >> 32).astype(np.uint32) + keys[0]
     right: Any = place.astype(np.uint32) + keys[1]
-    for turn in hybrid.const_range(ROUNDS):
-        by = ROTATIONS[turn % 8]
-        left = left + right
-        right = ((right << by) | (right >> (np.uint32(32) - by))) ^ left
-        if turn % 4 == 3:
-            made = turn // 4 + 1
-            left = left + keys[made % 3]
-            right = right + keys[(made + 1) % 3] + np.uint32(made)
+    for turn in range(1, ADDITIONS + 1):
+        for step in hybrid.const_range(4):
+            by = ROTATIONS[(turn + 1) % 2 * 4 + step]
+            left = left + right
+            right = ((right << by) | (right >> (np.uint32(32) - by))) ^ left
+        left = left + keys[turn]
+        right = right + keys[turn + 1] + np.int64(turn).astype(np.uint32)
     return left, right
 
 
@@ -73,11 +75,11 @@ def _threefry(key: Any, count: Any) -> Any:
 
 
 @hybrid.script
-def _threefry_word(key: Any, count: Any, which: int) -> Any:
-    """One of the two words for each place."""
+def _low_words(key: Any, count: Any) -> Any:
+    """The second of the two words for each place."""
     keys, bits = _keys_of(key), np.empty(count, np.uint32)
     for i in range(count):
-        bits[i] = _words_of(keys, i)[which]
+        bits[i] = _words_of(keys, i)[1]
     return bits
 
 
@@ -94,12 +96,11 @@ def _units(key: Any, count: Any, is_double: bool) -> Any:
     return found
 
 
-def _bits(name: str, key: Any, shape: Sequence[Any], word: int | None = None) -> Any:
-    """A number of type uint64 for each place, or one of its words, of which the upper one is 0."""
+def _bits(name: str, key: Any, shape: Sequence[Any], words: Any = _threefry) -> Any:
+    """A number of type uint64 for each place, or what else `words` makes."""
     _check_key(name, key)
     sizes = tuple(shape)
-    count = count_elements(sizes, range(len(sizes)))
-    flat: Any = _threefry(key, count) if word is None else _threefry_word(key, count, word)
+    flat: Any = words(key, count_elements(sizes, range(len(sizes))))
     return fill(f"{name}_bits", sizes, lambda at: flat[flat_place(sizes, at)])
 
 
@@ -120,7 +121,7 @@ def random_bits(key: T, shape: int | Sequence[Any]) -> T:
     >>> hs.random_bits(np.array([0, 42], np.uint32), 2).dtype
     dtype('uint32')
     """
-    return _bits("random_bits", key, read_shape(shape), word=1)
+    return _bits("random_bits", key, read_shape(shape), _low_words)
 
 
 @operator(differentiable=False)
@@ -204,24 +205,19 @@ def random_multinomial(key: T, probabilities: T, count: int) -> T:
     array([1, 1, 1, 1])
     """
     (size,) = read_integers("random_multinomial", "count", count, 1)
+    _check_key("random_multinomial", key)
     _check_chances(probabilities)
     outer, places = probabilities.shape[:-1], probabilities.shape[-1]
-    bits = _bits("random_multinomial", key, (*outer, size))
-    units = fill("random_multinomial_units", bits.shape, lambda at: _unit(bits[at], FLOAT64))
     chances = fill(
         "random_multinomial_chances",
         probabilities.shape,
         lambda at: probabilities[at].astype(FLOAT64),
     )
     rows = count_elements(outer, range(len(outer)))
-    found: Any = _draw_places(
-        flatten("random_multinomial_rows", chances),
-        flatten("random_multinomial_draws", units),
-        rows,
-        places,
-        size,
-    )
-    return fill("random_multinomial", bits.shape, lambda at: found[flat_place(bits.shape, at)])
+    flat = flatten("random_multinomial_rows", chances)
+    found: Any = _draw_places(flat, _units(key, rows * size, True), rows, places, size)
+    shape = (*outer, size)
+    return fill("random_multinomial", shape, lambda at: found[flat_place(shape, at)])
 
 
 @hybrid.script
@@ -262,13 +258,6 @@ def _draw_places(chances: Any, units: Any, rows: Any, places: Any, count: Any) -
 def _check_chances(x: Any) -> None:
     if x.ndim == 0 or are_equal(x.shape[-1], 0):
         raise ArgumentValueError(f"random_multinomial: {shown(x)} has no probabilities")
-
-
-def _unit(bits: Any, dtype: DType) -> Any:
-    """A number from 0 up to 1, of as many of the upper bits as the type holds."""
-    kept = 24 if dtype is FLOAT32 else 53
-    upper = bits >> const(bits.dtype.bits - kept, bits.dtype)
-    return upper.astype(dtype) * const(2.0**-kept, dtype)
 
 
 def _float(name: str, dtype: Any) -> DType:
