@@ -87,16 +87,20 @@ class _Unwrap(StmtMutator):
 
 
 def _is_long(loop: For) -> bool:
-    extent = loop.extent
     is_plain = isinstance(loop.step, Const) and loop.step.value == 1
-    return is_plain and not (isinstance(extent, Const) and extent.value.real < MIN_EXTENT)
+    return is_plain and not _is_short(loop.extent)
+
+
+def _is_short(extent: Expr) -> bool:
+    """True for so few iterations, or from one time that an index comes around to the next."""
+    return isinstance(extent, Const) and extent.value.real < MIN_EXTENT
 
 
 def _find_wraps(loop: For, nodes: Sequence[object]) -> list[_Wrap]:
     inside = {node.var for node in nodes if isinstance(node, Let)}
     found: dict[Mod, _Wrap] = {}
     for node in nodes:
-        if not isinstance(node, Mod) or node.dtype is not INT64:
+        if not isinstance(node, Mod) or node.dtype is not INT64 or _is_short(node.rhs):
             continue
         form = linear_form(node.lhs)
         if form is None or form.terms.get(loop.var) != 1:

@@ -35,9 +35,6 @@ ARITHMETIC = re.compile(r"= (f?add|f?sub|f?mul|f?div)( \w+)* <\d+ x ")
 CONVERSION = re.compile(r"cvttss|cvttsd|insertelement <\d x \w+> <(float|double) 0\.0")
 # Of at most 4 iterations, as LLVM finds: the loop of all lanes is dropped, or that on threads.
 DROPPED = ("matmul_tiled", "first_above", "decompositions")
-# Before an index comes around there are one or two iterations, which may be in lanes: all others
-# are in another loop.
-FIRST_FEW = ("capture_array", "capture_closure")
 
 
 def of_any_size(value: Any) -> Any:
@@ -108,7 +105,7 @@ def check_claims(case: Case) -> None:
     loops = kernel.report(*args, **kwargs).loops
     code = Code(kernel, args, kwargs)
     in_lanes = [loop for loop in loops if loop.lanes > 1]
-    if not in_lanes and kernel.__name__ not in FIRST_FEW:
+    if not in_lanes:
         assert not code.has_lanes, "no loop is said to have lanes"
     for loop in in_lanes if code.is_disjoint else []:
         check_lanes(kernel, loop, code)
