@@ -96,11 +96,18 @@ def is_copy(loop: For) -> bool:
 
 def _divides(loop: For, nodes: list[Node]) -> bool:
     """Whether each iteration has a long division of its own."""
-    own = {node.var for node in nodes if isinstance(node, Let | For)} | {loop.var}
+    own = {loop.var}
+
+    def is_own(expr: Expr) -> bool:
+        return any(isinstance(part, Load) or part in own for part in walk(expr))
+
+    for node in nodes:  # what is named stands before what uses the name
+        if isinstance(node, Let | For):
+            bounds = (node.value,) if isinstance(node, Let) else (node.start, node.stop, node.step)
+            if any(map(is_own, bounds)):
+                own.add(node.var)
     return any(
-        any(isinstance(part, Load) or part in own for part in walk(node))
-        for node in nodes
-        if _is_long_division(node)
+        isinstance(node, Expr) and _is_long_division(node) and is_own(node) for node in nodes
     )
 
 
