@@ -18,7 +18,7 @@ from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import annotations_in, specs_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.drop_asserts import drop_asserts
+from hybridjit.frontend.drop_checks import drop_checks
 from hybridjit.frontend.frame import Frame
 from hybridjit.frontend.item_arrays import keep_indexed_items
 from hybridjit.frontend.knowledge import Knowledge
@@ -185,7 +185,7 @@ def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]]) -> PrimFu
         nesting=None if nesting is None or nesting.is_flat else nesting,
         span=build.span(build.root.node),
     )
-    return func if build.knowledge.printed is not None else drop_asserts(func)
+    return func if build.knowledge.printed is not None else drop_checks(func)
 
 
 def _makes(stmt: Stmt, outputs: Collection[Buffer]) -> bool:
