@@ -15,6 +15,7 @@ BENCHMARKS: tuple[str, ...] = (
     "benchmarks.ufuncs",
     "benchmarks.parallel",
     "benchmarks.stdlib",
+    "benchmarks.operators",
     "benchmarks.profiling",
 )
 

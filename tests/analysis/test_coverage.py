@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.analysis.coverage import Coverage
+from hybridjit.analysis.coverage import Coverage, is_set_afresh
 from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.ir.expr import Buffer
@@ -78,6 +78,21 @@ def test_all_is_written(body: str) -> None:
 @pytest.mark.parametrize("body", [BUT_THE_LAST, IF_POSITIVE, UNTIL_NEGATIVE, GATHERED])
 def test_some_may_not_be_written(body: str) -> None:
     assert not cover(body).prove_written(ALL)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_set"),
+    [
+        *((body, True) for body in (WHOLE, ODD_AND_EVEN, BRANCHES, DOWNWARDS, BUT_THE_LAST)),
+        (IF_POSITIVE, False),  # not in every round
+        ("for i in range(a.shape[0]):\n    t[i] = t[i] + a[i]", False),
+        ("for i in range(a.shape[0]):\n    t[i] = a[i]\n    t[i] = t[i] + 1", True),
+    ],
+)
+def test_set_afresh(body: str, is_set: bool) -> None:
+    func = parse(body)
+    names = infer_instances(func, func.body).names
+    assert is_set_afresh(func.body, names, buffer_of(func)) is is_set
 
 
 def test_a_part_is_written() -> None:

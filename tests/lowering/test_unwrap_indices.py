@@ -188,6 +188,16 @@ def test_periodic_neighbours_run_in_lanes() -> None:
         assert inner.lanes > 1
 
 
+@pytest.mark.parametrize(("around", "is_cut"), [(2, False), (7, False), (8, True), (16, True)])
+def test_what_comes_around_all_the_time_is_not_cut(around: int, is_cut: bool) -> None:
+    func = parse(
+        f"def f(u: float64[16], r: float64['n']):\n"
+        f"    for i in range(r.shape[0]):\n        r[i] = u[i % {around}]"
+    )
+    checked = check_bounds(lower_blocks(func))
+    assert (unwrap_indices(checked) is not checked) is is_cut
+
+
 def test_golden(golden: Any) -> None:
     func = parse(
         """

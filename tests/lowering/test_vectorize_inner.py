@@ -147,6 +147,14 @@ def apart(a: Array, b: Array, c: Array) -> None:
 
 
 @hybrid.script
+def in_groups(a: Array, b: Array, c: Array) -> None:
+    """What the inner variable is divided by is the same in all lanes."""
+    for i in range(b.shape[0]):
+        for d in range(6):
+            b[i] = b[i] + a[i] * (d % 3) - c[i] * (d // 3)
+
+
+@hybrid.script
 def backwards(a: Array, b: Array, c: Array) -> None:
     for i in range(b.shape[0] - 1, -1, -1):
         b[i] = a[i] + c[b.shape[0] - 1 - i]
@@ -187,7 +195,7 @@ def in_parallel(a: Array, b: Array, c: Array) -> None:
 
 IN_LANES = (
     *(chosen, window, both, plain, ahead, behind, strides, backwards, every_third),
-    *(triangle, totals, doubled, far_strides, apart),
+    *(triangle, totals, doubled, far_strides, apart, in_groups),
 )
 IN_ORDER = (carried, counted, left, checked, early, carried_along, in_turns)
 
