@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from operator import is_not
 from typing import Any, ClassVar, TypeVar
 
@@ -39,9 +38,11 @@ _TUPLE_CHILD = {
 }
 
 
-@cache
-def _child_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
-    """The fields of `cls` that hold children, each with whether it holds a tuple of them."""
+Fields = tuple[tuple[str, bool], ...]  # names, each with whether there is a tuple of them
+
+
+def _child_fields(cls: type[Node]) -> Fields:
+    """The fields of `cls` that hold children."""
     return tuple(
         (field.name, field.type in _TUPLE_CHILD)
         for field in dataclasses.fields(cls)
@@ -49,27 +50,32 @@ def _child_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
     )
 
 
-class _FromLast(dict[type[Node], tuple[tuple[str, bool], ...]]):
-    """The child fields by class, last first, as a stack takes them."""
-
-    def __missing__(self, cls: type[Node]) -> tuple[tuple[str, bool], ...]:
-        self[cls] = fields = _child_fields(cls)[::-1]
-        return fields
-
-
-_FIELDS_FROM_LAST = _FromLast()
-
-
-@cache
-def _stmt_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
-    """The fields of `cls` that hold statements, each with whether it holds a tuple of them."""
+def _stmt_fields(cls: type[Node]) -> Fields:
+    """The fields of `cls` that hold statements."""
     types = {field.name: str(field.type) for field in dataclasses.fields(cls)}
     return tuple(found for found in _child_fields(cls) if "Stmt" in types[found[0]])
 
 
+class _ByClass(dict[type[Node], Fields]):
+    """Fields of the classes of nodes that were met: most of what a compiler does begins here."""
+
+    def __init__(self, fields_of: Callable[[type[Node]], Fields]) -> None:
+        self._fields_of = fields_of
+
+    def __missing__(self, cls: type[Node]) -> Fields:
+        self[cls] = fields = self._fields_of(cls)
+        return fields
+
+
+_CHILDREN = _ByClass(_child_fields)
+# The last one first, as a stack takes them.
+_CHILDREN_FROM_LAST = _ByClass(lambda cls: _child_fields(cls)[::-1])
+_STMTS_FROM_LAST = _ByClass(lambda cls: _stmt_fields(cls)[::-1])
+
+
 def children(node: Node) -> Iterator[Node]:
     """The direct children of `node`, in order of evaluation in the text."""
-    for name, is_tuple in _child_fields(type(node)):
+    for name, is_tuple in _CHILDREN[type(node)]:
         value = getattr(node, name)
         if is_tuple:
             for item in value or ():
@@ -80,11 +86,8 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and everything below it, parents before children, without recursion.
-
-    Most of what a compiler does begins here: this is the one loop that is written to be quick.
-    """
-    fields, stack = _FIELDS_FROM_LAST, [node]
+    """`node` and everything below it, parents before children, without recursion."""
+    fields, stack = _CHILDREN_FROM_LAST, [node]
     pop, push = stack.pop, stack.append
     while stack:
         node = pop()
@@ -102,31 +105,31 @@ def walk(node: Node) -> Iterator[Node]:
 
 def walk_stmts(stmt: Stmt) -> Iterator[Stmt]:
     """`stmt` and the statements below it, in the order of the text; expressions are left out."""
-    stack = [stmt]
+    fields, stack = _STMTS_FROM_LAST, [stmt]
+    pop, push = stack.pop, stack.append
     while stack:
-        stmt = stack.pop()
+        stmt = pop()
         yield stmt
-        for name, is_tuple in reversed(_stmt_fields(type(stmt))):
+        for name, is_tuple in fields[type(stmt)]:
             value = getattr(stmt, name)
             if is_tuple:
-                stack.extend(reversed(value))
+                stack.extend(value[::-1])
             elif value is not None:
-                stack.append(value)
+                push(value)
 
 
 def map_children(node: N, function: Callable[[Any], Any]) -> N:
     """`node` with `function` applied to each child; the same object if no child changed."""
     changes: dict[str, Any] = {}
-    for name, is_tuple in _child_fields(type(node)):
+    for name, is_tuple in _CHILDREN[type(node)]:
         old = getattr(node, name)
-        if old is None:
-            continue
-        if is_tuple:
+        if not is_tuple:
+            if old is not None and (new := function(old)) is not old:
+                changes[name] = new
+        elif old:
             new = tuple([function(item) if isinstance(item, Node) else item for item in old])
             if any(map(is_not, old, new)):
                 changes[name] = new
-        elif (new := function(old)) is not old:
-            changes[name] = new
     return dataclasses.replace(node, **changes) if changes else node
 
 
@@ -149,8 +152,8 @@ class Mutator:
     A statement that becomes several, or none, joins its neighbours.
     """
 
-    # By the classes of nodes that were met; None where there is none.
-    _handlers: ClassVar[dict[type[Node], str | None]] = {}
+    # By the classes of nodes that were met.
+    _handlers: ClassVar[dict[type[Node], str]] = {}
 
     def __init_subclass__(cls) -> None:
         for name in vars(cls):
@@ -159,18 +162,17 @@ class Mutator:
         cls._handlers = {}
 
     @classmethod
-    def _find_handler(cls, node_class: type[Node]) -> str | None:
-        """The most specific handler, in whatever order they were defined."""
+    def _find_handler(cls, node_class: type[Node]) -> str:
+        """The most specific handler, in whatever order they were defined, or else `generic`."""
         names = (f"rewrite_{ancestor.__name__}" for ancestor in node_class.__mro__)
-        return next((name for name in names if hasattr(cls, name)), None)
+        return next((name for name in names if hasattr(cls, name)), "generic")
 
     def rewrite(self, node: N) -> N:
         """`node` rewritten: by its handler, or else by rewriting its children."""
-        node_class = type(node)
-        if node_class not in self._handlers:
-            self._handlers[node_class] = self._find_handler(node_class)
-        name = self._handlers[node_class]
-        return self.generic(node) if name is None else getattr(self, name)(node)
+        name = self._handlers.get(type(node))
+        if name is None:
+            name = self._handlers[type(node)] = self._find_handler(type(node))
+        return getattr(self, name)(node)
 
     def generic(self, node: N) -> N:
         """`node` with its children rewritten."""
