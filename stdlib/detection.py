@@ -234,8 +234,11 @@ def _boxes_of_anchors(
             is_small = right - left + 1 < smallest or bottom - top + 1 < smallest
             is_outside = row >= int(height / step) or column >= int(width / step)
             wider = smallest / 2 if is_small else 0 * smallest
-            boxes[n, place, 0], boxes[n, place, 1] = left - wider, top - wider
-            boxes[n, place, 2], boxes[n, place, 3] = right + wider, bottom + wider
+            for k in range(4):
+                across, down = (
+                    (left - wider, top - wider) if k < 2 else (right + wider, bottom + wider)
+                )
+                boxes[n, place, k] = across if k % 2 == 0 else down
             found[n, place] = scores[n, count + a, row, column]
             if is_small or is_outside:
                 found[n, place] = -1

@@ -251,13 +251,13 @@ def _whole_corners(rois: Any, count: Any, scale: float) -> Any:
     for r in range(rois.shape[0]):
         if not 0 <= rois[r, 0] < count:
             raise IndexError(f"the image of box {r} is none of {count} images")
-        found[r, 0] = np.int64(rois[r, 0])
-        for k in range(1, 5):
+        for k in range(5):  # the image is the first of them
             corner = rois[r, k] * np.float64(scale)
-            if not abs(corner) <= 1e9:
+            if k > 0 and not abs(corner) <= 1e9:
                 raise ValueError(f"a corner of box {r} is no place of an image")
             nearest = np.int64(np.floor(abs(corner) + 0.5))
-            found[r, k] = nearest if corner >= 0 else -nearest
+            rounded = nearest if corner >= 0 else -nearest
+            found[r, k] = rounded if k > 0 else np.int64(rois[r, 0])
     return found
 
 

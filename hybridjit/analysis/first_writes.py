@@ -43,12 +43,13 @@ from hybridjit.ir.stmt import (
     If,
     Let,
     Return,
+    Seq,
     Stmt,
     Store,
     While,
     flat_stmts,
 )
-from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.ir.visit import StmtMutator, children, substitute, walk, walk_stmts
 from hybridjit.record import record
 
 # The loops around a statement, and along which axis of the array each of them runs; None if it is
@@ -100,7 +101,18 @@ def prove_set(body: Stmt, buffer: Buffer) -> bool:
 
 def prove_sets_all(stmt: Stmt, buffer: Buffer) -> bool:
     """The same of one statement that uses the array."""
-    return not _has_return(stmt) and _find_slice(stmt, buffer, _NOTHING) is not None
+    opened = _OpenBlocks().rewrite(stmt)
+    return not _has_return(stmt) and _find_slice(opened, buffer, _NOTHING) is not None
+
+
+class _OpenBlocks(StmtMutator):
+    """Blocks as what they do, in terms of the loops around them; not those that begin a sum."""
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        opened = self.generic(node)
+        if opened.init is not None:
+            return opened
+        return substitute(opened.body, {each.var: each.value for each in opened.iters})
 
 
 def _find_slice(stmt: Stmt, buffer: Buffer, around: _Around) -> Slice | None:
@@ -117,9 +129,8 @@ def _find_slice(stmt: Stmt, buffer: Buffer, around: _Around) -> Slice | None:
             return _find_slice_of_rounds(stmt, buffer, around)
         case If(cond) if not _touches_any(cond, buffer):
             return _find_slice_of_branches(stmt, buffer, around)
-        case Block(iters=iters, body=body, init=None):
-            inside = substitute(body, {item.var: item.value for item in iters})
-            return _find_slice_in_turn(flat_stmts(inside), buffer, around)
+        case Seq(stmts):
+            return _find_slice_in_turn(stmts, buffer, around)
         case _:
             return None
 
@@ -231,7 +242,7 @@ def _reads_any(stmt: Stmt, buffer: Buffer) -> bool:
 
 
 def _has_return(stmt: Stmt) -> bool:
-    return any(isinstance(node, Return) for node in walk(stmt))
+    return any(isinstance(node, Return) for node in walk_stmts(stmt))
 
 
 def _jumps(node: Node) -> bool:

@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from hybridjit.analysis.first_writes import find_set_outputs
+from hybridjit.analysis.first_writes import find_set_outputs, prove_set
 from hybridjit.analysis.lower_blocks import lower_blocks
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
@@ -23,9 +24,12 @@ def parsed(body: str, head: str = HEAD) -> PrimFunc:
 
 
 def is_set(body: str, shape: str = "(6, 5)") -> bool:
-    """Whether an output `c` of that shape is set by `body`."""
+    """Whether an output `c` of that shape is set by `body`, in blocks as without."""
     func = parsed(f'c = output_tensor({shape}, "float64")\n{body}\nreturn c')
-    return find_set_outputs(func) == frozenset(func.outputs)
+    (c,) = func.outputs
+    found = bool(find_set_outputs(func))
+    assert prove_set(make_blocks(func.body), c) is found
+    return found
 
 
 PLAIN = """
