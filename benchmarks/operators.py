@@ -24,7 +24,7 @@ from rich.table import Table
 from hybridjit import config
 from hybridjit import stdlib as hs
 
-ROUNDS = 3
+ROUNDS = 5
 SHOWN = 15  # of the slowest
 
 

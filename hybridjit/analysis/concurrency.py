@@ -12,7 +12,7 @@ from hybridjit.analysis.reduction import find_guarded_store
 from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, LoopKind, Print, Reserve, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 
 
@@ -36,7 +36,7 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
-    if any(isinstance(node, Reserve) for node in walk(loop.body)):
+    if any(isinstance(node, Reserve) for node in walk_stmts(loop.body)):
         return Obstacle("memory grows in it, as that of lists or of calls that call themselves")
     around = scopes_of_loops(func.body)[loop.var]
     if Independence.at(func, around).prove_independent([loop], loop.body):

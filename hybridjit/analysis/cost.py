@@ -42,7 +42,7 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import For, If, Let, Print, Seq, Stmt, While, flat_stmts
-from hybridjit.ir.visit import children, rewrite, substitute, walk
+from hybridjit.ir.visit import children, rewrite, substitute, walk, walk_stmts
 from hybridjit.record import record
 
 # A function of many instructions, such as a polynomial: all calls that are not listed.
@@ -143,8 +143,8 @@ def make_work(stmt: Stmt, unknown: Collection[Var] = (), *, unknown_trips: int =
     It stops at `ENOUGH_WORK`, so that nothing overflows. A loop whose end is not known before runs
     as often as it may at most, or `unknown_trips`. Nor are variables in `unknown` known.
     """
-    inside = {*unknown, *(node.var for node in walk(stmt) if isinstance(node, For | Let))}
-    loops = (node for node in walk(stmt) if isinstance(node, For))
+    inside = {*unknown, *(node.var for node in walk_stmts(stmt) if isinstance(node, For | Let))}
+    loops = (node for node in walk_stmts(stmt) if isinstance(node, For))
     starts = {loop.var: loop.start for loop in loops if _goes_up(loop)}
     return simplify(_Work(inside, starts, unknown_trips).of(stmt, {}))
 

@@ -27,7 +27,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 
 
 class Coverage:
@@ -146,7 +146,9 @@ def _sure_stores(root: Stmt, names: AffineNames) -> Iterator[Stmt]:
     stmts = flat_stmts(root)
     if stmts and isinstance(stmts[-1], Return):
         stmts.pop()
-    if not any(isinstance(node, While | Break | Continue | Return) for node in walk(seq(*stmts))):
+    if not any(
+        isinstance(node, While | Break | Continue | Return) for node in walk_stmts(seq(*stmts))
+    ):
         yield from _visit(seq(*stmts), names, {})
 
 

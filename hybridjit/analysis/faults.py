@@ -14,7 +14,7 @@ from hybridjit.arith.ranges import ONE, Ranges, plus
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import And, Const, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.record import record
 
 
@@ -36,7 +36,7 @@ class Faults:
 
     def find(self, stmt: Stmt) -> Fault:
         """When `stmt`, which may be a nest over `loops`, may fail."""
-        inner = {node.var for node in walk(stmt) if isinstance(node, Let)}
+        inner = {node.var for node in walk_stmts(stmt) if isinstance(node, Let)}
         return _Finder(self, inner).stmt(stmt, is_sure=True)
 
     def is_inside(self, index: Expr, size: Expr) -> bool:

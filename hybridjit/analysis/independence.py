@@ -48,7 +48,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, ExternCall, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Assert, For, Let, Print, Raise, Stmt, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.record import record
 
@@ -165,7 +165,7 @@ class Independence:
         loops whose variables its indices mention.
         """
         mentioned = {node for index in store.indices for node in walk(index)}
-        inside = {node.var for node in walk(body) if isinstance(node, For | Let)}
+        inside = {node.var for node in walk_stmts(body) if isinstance(node, For | Let)}
         if not inside.isdisjoint(mentioned):
             return False
         accesses = [a for a in find_accesses(body, scope=tuple(loops)) if a.buffer is store.buffer]
@@ -421,11 +421,11 @@ def _is_effect(node: Node) -> bool:
 
 def _may_stop(stmt: Stmt) -> bool:
     """True if others see when `stmt` runs, errors that it raises included."""
-    return has_effects(stmt) or any(isinstance(node, Assert | Raise) for node in walk(stmt))
+    return has_effects(stmt) or any(isinstance(node, Assert | Raise) for node in walk_stmts(stmt))
 
 
 def _made_in(body: Stmt) -> set[Buffer]:
-    return {node.buffer for node in walk(body) if isinstance(node, Allocate)}
+    return {node.buffer for node in walk_stmts(body) if isinstance(node, Allocate)}
 
 
 def _accesses_of(loops: Sequence[For], body: Stmt) -> list[Access]:

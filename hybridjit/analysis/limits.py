@@ -25,7 +25,7 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, While, flat_stmts
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 
 Limits = tuple[int, int]
 """The least and the largest value, both of which may be reached."""
@@ -125,7 +125,7 @@ def _iterations_by_accesses(loop: For, step: int) -> Iterator[int]:
 
     Once lowering has checked the indices, those of loads and stores are inside their arrays.
     """
-    inner = {node.var for node in walk(loop) if isinstance(node, For | Let)} - {loop.var}
+    inner = {node.var for node in walk_stmts(loop) if isinstance(node, For | Let)} - {loop.var}
     vectors = [stmt for stmt in flat_stmts(loop.body) if isinstance(stmt, For)]
     first = {stmt.var: stmt.start for stmt in vectors if stmt.kind is LoopKind.VECTORIZED}
 

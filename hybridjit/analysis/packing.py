@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Bounded, Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import For, If, Let, Seq, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 
 
@@ -83,7 +83,9 @@ def _with(stmt: Stmt, changed: dict[int, Stmt]) -> Stmt:
 
 def find_packing(loop: For) -> Packing | None:
     """What `loop` packs; None if nothing, or if it does anything else with what it packs."""
-    candidates = [node for node in walk(loop.body) if isinstance(node, Store) and _counts(node)]
+    candidates = [
+        node for node in walk_stmts(loop.body) if isinstance(node, Store) and _counts(node)
+    ]
     if not candidates:
         return None
     nodes = list(walk(loop.body))

@@ -64,7 +64,7 @@ from hybridjit.ir.stmt import (
     Store,
     While,
 )
-from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
+from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 
@@ -221,7 +221,7 @@ def find_single_reductions(
     joined with a value is the value, and copies are combined in order.
     """
     updates = list(find_updates(loop.body))
-    loops = [node for node in walk(loop.body) if isinstance(node, For | While)]
+    loops = [node for node in walk_stmts(loop.body) if isinstance(node, For | While)]
     inner = {id(node) for each in loops for node in walk(each)}
     single = {
         update.reduction.buffer
@@ -282,7 +282,7 @@ class Update:
 
     @property
     def store(self) -> Store:
-        return next(node for node in walk(self.stmt) if isinstance(node, Store))
+        return next(node for node in walk_stmts(self.stmt) if isinstance(node, Store))
 
 
 def find_updates(stmt: Stmt, *, is_open: bool = False) -> Iterator[Update]:

@@ -31,7 +31,7 @@ from hybridjit.errors import CheckError, HybridError, RunError, Span
 from hybridjit.ir.expr import ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies
 
@@ -198,12 +198,16 @@ def _obstacle(func: PrimFunc) -> str | None:
 
 def _place(func: PrimFunc, difference: Difference) -> Span | None:
     """Where the element that differs is stored last, or what is returned."""
-    stores = [node for node in walk(func.body) if isinstance(node, Store) and node.span is not None]
+    stores = [
+        node for node in walk_stmts(func.body) if isinstance(node, Store) and node.span is not None
+    ]
     if difference.argument is not None:
         wanted = [node for node in stores if node.buffer.name == difference.argument]
     else:
         results = set(func.outputs) | {item for item in func.returns or () if item in func.buffers}
         wanted = [node for node in stores if node.buffer in results]
-        wanted += [node for node in walk(func.body) if isinstance(node, Return) and not wanted]
+        wanted += [
+            node for node in walk_stmts(func.body) if isinstance(node, Return) and not wanted
+        ]
     spans = [node.span for node in wanted if node.span is not None]
     return spans[-1] if spans else func.span

@@ -17,7 +17,7 @@ from hybridjit.intrinsics.reach import check_touched
 from hybridjit.ir.expr import Buffer, Const, Expr, Var, const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk_stmts
 from hybridjit.record import record
 
 Strides = Mapping[Var, tuple[Buffer, int]]
@@ -154,7 +154,7 @@ def _check_alike(name: str, description: PrimFunc, implementation: PrimFunc) -> 
     if not all(isinstance(extent, Const) for _, shape in sides[0] for extent in shape):
         raise ArgumentValueError(f"intrinsic '{name}': the sizes of its arrays must be constants")
     for func in (description, implementation):
-        if func.outputs or any(isinstance(node, Return) for node in walk(func.body)):
+        if func.outputs or any(isinstance(node, Return) for node in walk_stmts(func.body)):
             raise ArgumentValueError(
                 f"intrinsic '{name}': it writes to its arguments and returns nothing"
             )

@@ -22,7 +22,7 @@ from hybridjit.ir.printer_names import TYPED_BOOL, Names, make_identifier
 from hybridjit.ir.printer_stmts import StmtPrinter, quote
 from hybridjit.ir.signature import ConstantArray, Param, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, For, Stmt
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 
 if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
@@ -43,7 +43,7 @@ def name_buffers(func: PrimFunc) -> dict[str, Buffer]:
     """The buffers of `func` by the names that they print as, in the order of the text."""
     names = _signature_names(func)
     _print(func, names, ())
-    made = (node.buffer for node in walk(func.body) if isinstance(node, Allocate))
+    made = (node.buffer for node in walk_stmts(func.body) if isinstance(node, Allocate))
     constants = (constant.buffer for constant in func.constants)
     return {names.text(b): b for b in (*func.buffers, *constants, *func.outputs, *made)}
 
@@ -52,7 +52,7 @@ def name_loops(func: PrimFunc) -> dict[str, For]:
     """The loops of `func` by the names that their variables print as, in the order of the text."""
     names = _signature_names(func)
     _print(func, names, ())
-    return {names.text(node.var): node for node in walk(func.body) if isinstance(node, For)}
+    return {names.text(node.var): node for node in walk_stmts(func.body) if isinstance(node, For)}
 
 
 def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> StmtPrinter:

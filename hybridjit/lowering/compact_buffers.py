@@ -21,7 +21,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, Load, Node, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store
-from hybridjit.ir.visit import Mutator, children, rewrite, walk
+from hybridjit.ir.visit import Mutator, children, rewrite, walk, walk_stmts
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _mentions(exprs: Sequence[Expr], variables: set[Node]) -> bool:
 
 def _find_scope(root: Stmt, allocation: Allocate) -> Seq:
     """The sequence that `allocation` stands in now."""
-    scopes = (node for node in walk(root) if isinstance(node, Seq))
+    scopes = (node for node in walk_stmts(root) if isinstance(node, Seq))
     return next(scope for scope in scopes if allocation in scope.stmts)
 
 

@@ -28,7 +28,7 @@ from hybridjit.analysis.initialization import find_assignments
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Gt, Load, Min, Node, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import fresh_copy, rewrite, substitute, walk
+from hybridjit.ir.visit import fresh_copy, rewrite, substitute, walk, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.lowering.cut_loops import Names, at_most, loop_step
 from hybridjit.record import record
@@ -198,7 +198,7 @@ class _Iteration:
             case Store(buffer, (), value):
                 self.variables[buffer] = self._value(value)
             case _:
-                touched = (node for node in walk(stmt) if isinstance(node, Store | Allocate))
+                touched = (node for node in walk_stmts(stmt) if isinstance(node, Store | Allocate))
                 self.variables |= {node.buffer: None for node in touched}
 
     def _value(self, expr: Expr) -> Expr | None:

@@ -21,7 +21,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Const, FloorDiv, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, Stmt, While, seq
-from hybridjit.ir.visit import StmtMutator, walk
+from hybridjit.ir.visit import StmtMutator, walk, walk_stmts
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 
 
@@ -41,9 +41,8 @@ class _Hoist(StmtMutator):
         return node
 
     def rewrite_For(self, node: For) -> Stmt:
-        nodes = list(walk(node.body))
-        if not any(isinstance(each, For | While) for each in nodes):
-            return self._without_divisions(node, nodes)
+        if not any(isinstance(each, For | While) for each in walk_stmts(node.body)):
+            return self._without_divisions(node, list(walk(node.body)))
         known = len(self.facts.guards)
         self.facts.enter_loop(node)
         if isinstance(node.step, Const) and node.step.value.real > 0:

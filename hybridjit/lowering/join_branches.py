@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import And, Buffer, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import StmtMutator, children, rewrite, walk
+from hybridjit.ir.visit import StmtMutator, children, rewrite, walk, walk_stmts
 
 
 def join_branches(body: Stmt) -> Stmt:
@@ -60,7 +60,7 @@ class _JoinBranches(StmtMutator):
 def _with_names(branch: If, names: Sequence[Let]) -> If:
     """`branch` with names for values; what had another name for one of them has this one, too."""
     known: dict[Node, Node] = {name.value: name.var for name in names}
-    lets = [node for node in walk(branch) if isinstance(node, Let) and node.value in known]
+    lets = [node for node in walk_stmts(branch) if isinstance(node, Let) and node.value in known]
     known |= {let.var: known[let.value] for let in lets}
     needless = {let.var for let in lets}
 
@@ -96,7 +96,7 @@ def _sides(branch: If) -> list[Stmt]:
 def _set_early(side: Stmt) -> Iterator[Buffer]:
     """The arrays that `side` stores to, but for a store that is all it does."""
     if not isinstance(side, Store):
-        yield from (node.buffer for node in walk(side) if isinstance(node, Store))
+        yield from (node.buffer for node in walk_stmts(side) if isinstance(node, Store))
 
 
 def _sure_loads(node: Node) -> Iterator[Load]:

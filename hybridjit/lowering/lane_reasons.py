@@ -29,7 +29,7 @@ from hybridjit.ir.stmt import (
     Store,
     While,
 )
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import MIN_EXTENT, is_copy
@@ -68,7 +68,7 @@ class _Explain(VectorizeInner):
     def rewrite_For(self, node: For) -> Stmt:
         made = super().rewrite_For(node)
         number = node.hint(ORIGIN)
-        is_innermost = not any(isinstance(inner, For | While) for inner in walk(node.body))
+        is_innermost = not any(isinstance(inner, For | While) for inner in walk_stmts(node.body))
         is_meant = is_innermost or node.hint(IN_LANES) is not None
         if made is node and number is not None and is_meant:
             body = join_branches(drop_continues(node.body))

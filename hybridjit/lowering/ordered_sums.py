@@ -23,7 +23,7 @@ from hybridjit.analysis.vector_width import find_width, has_masks
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt, Mod, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.cut_loops import Names, at_most
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -43,7 +43,7 @@ def find_ordered_sums(loop: For, target: Target) -> OrderedSums | None:
     is_long = extent is not None and extent >= _MIN_ROUNDS * width.wide
     lanes = width.wide if is_long else width.lanes
     stmts = flat_stmts(loop.body)
-    own = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+    own = {node.buffer for node in walk_stmts(loop.body) if isinstance(node, Allocate)}
     varying = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
     stores = [stmt for stmt in stmts if isinstance(stmt, Store) and stmt.buffer not in own]
     updates = [stmt for stmt in stores if _is_one_element(stmt, varying)]

@@ -291,7 +291,7 @@ def _is_stepping(loop: For) -> bool:
 
 def has_own_bounds(loop: For, nest: Nest) -> bool:
     """True if a loop has several iterations, the same ones all over the nest around it."""
-    names = {node.var for node in walk(nest.body) if isinstance(node, Let)}
+    names = {node.var for node in walk_stmts(nest.body) if isinstance(node, Let)}
     variables = names.union(each.var for each in nest.loops)
     nodes = (node for bound in (loop.start, loop.stop) for node in walk(bound))
     return loop_extent(loop) not in (0, 1) and not any(node in variables for node in nodes)
@@ -302,7 +302,7 @@ def is_plain(loop: For) -> bool:
     return not any(
         operation_may_fail(node)
         or isinstance(node, Break | Continue | Return | While | Print | Reserve)
-        for node in walk(loop)
+        for node in walk_stmts(loop)
     )
 
 

@@ -27,7 +27,7 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Or, Var, const
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk_stmts
 from hybridjit.lowering.cut_loops import Cut, at_most, lane_number
 
 Access = TypeVar("Access", Load, Store)
@@ -71,7 +71,7 @@ def _find_extents(loops: Sequence[Stmt]) -> list[int]:
     return [
         loop_extent(node) or 0
         for loop in loops
-        for node in walk(loop)
+        for node in walk_stmts(loop)
         if isinstance(node, For) and node.kind is LoopKind.VECTORIZED
     ]
 

@@ -28,7 +28,7 @@ from hybridjit.analysis.private_reduction import (
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, walk
+from hybridjit.ir.visit import Mutator, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.lowering.chunks import AUTOMATIC, Chunks, unnamed
 
@@ -76,9 +76,9 @@ class _Privatize(Mutator):
 
         Any other conflict between its iterations has been refused. A variable is one element.
         """
-        declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+        declared = {node.buffer for node in walk_stmts(loop.body) if isinstance(node, Allocate)}
         known = private | declared
-        assigned = {node.buffer for node in walk(loop.body) if isinstance(node, Store)}
+        assigned = {node.buffer for node in walk_stmts(loop.body) if isinstance(node, Store)}
         if any(buffer.is_register for buffer in assigned - known):
             return True
         independence = Independence.at(self.func)

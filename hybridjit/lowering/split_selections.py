@@ -40,7 +40,7 @@ from hybridjit.ir.expr import (
     const,
 )
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, rewrite, walk
+from hybridjit.ir.visit import Mutator, rewrite, walk, walk_stmts
 from hybridjit.lowering.chunks import Chunks, make_parallel, unnamed
 from hybridjit.record import record
 
@@ -63,12 +63,12 @@ class Selection:
 
 def find_selection(loop: For, unset: Collection[Buffer] = ()) -> Selection | None:
     """The one selection of an extremum over the iterations of `loop`, if that can be split."""
-    found = [(node, _read(node)) for node in walk(loop.body) if isinstance(node, If)]
+    found = [(node, _read(node)) for node in walk_stmts(loop.body) if isinstance(node, If)]
     known = [(node, selection) for node, selection in found if selection is not None]
     if len(known) != 1:
         return None
     guarded, selection = known[0]
-    declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+    declared = {node.buffer for node in walk_stmts(loop.body) if isinstance(node, Allocate)}
     if not declared.isdisjoint(selection.buffers) or not _are_set(selection, unset):
         return None
     inside = sum(_touches(guarded, buffer) for buffer in selection.buffers)

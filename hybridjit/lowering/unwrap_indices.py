@@ -27,7 +27,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Mod, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Break, For, If, Let, LoopKind, Stmt, While, seq
-from hybridjit.ir.visit import StmtMutator, fresh_copy, walk
+from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.replace_divisions import Division, replace_divisions
 from hybridjit.lowering.small_sums import SmallSums
 from hybridjit.record import record
@@ -61,9 +61,9 @@ class _Unwrap(StmtMutator):
 
     def rewrite_For(self, node: For) -> Stmt:
         self.sums.enter_loop(node)
-        nodes = list(walk(node.body))
-        if any(isinstance(each, For | While) for each in nodes):
+        if any(isinstance(each, For | While) for each in walk_stmts(node.body)):
             return self.generic(node)
+        nodes = list(walk(node.body))
         if any(isinstance(each, Break) for each in nodes):
             return node  # it ends all parts
         if node.kind is not LoopKind.SERIAL or len(nodes) > MAX_NODES or not _is_long(node):

@@ -23,7 +23,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, And, Const, Expr, Ge, Gt, Le, Lt, Mul, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Let, Stmt
-from hybridjit.ir.visit import Mutator, children, fresh_copy, walk
+from hybridjit.ir.visit import Mutator, children, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.small_sums import SmallSums
 
 # A slow copy of a larger loop costs more to compile than its guards cost to run.
@@ -125,7 +125,7 @@ class _Guards:
         return None if small is None else self._if_known_outside(_all([*small, last]))
 
     def _if_known_outside(self, condition: Expr) -> Expr | None:
-        inside = {node.var for node in walk(self.outer.body) if isinstance(node, For | Let)}
+        inside = {node.var for node in walk_stmts(self.outer.body) if isinstance(node, For | Let)}
         used = {node for node in walk(condition) if isinstance(node, Var)}
         return condition if inside.isdisjoint(used) else None
 

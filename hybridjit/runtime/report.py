@@ -31,7 +31,7 @@ from hybridjit.ir.places import find_places
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, Store, While
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lowering.lane_reasons import COPIED, ZEROED, find_lane_reasons
 from hybridjit.lowering.loop_parts import Parts, find_parts
 from hybridjit.lowering.vectorize_inner import vectorize_inner
@@ -262,7 +262,7 @@ class _Places:
         """The fields of a report that say so."""
         span = self.spans.get(loop)
         if span is None:
-            stored = (node.buffer for node in walk(loop) if isinstance(node, Store))
+            stored = (node.buffer for node in walk_stmts(loop) if isinstance(node, Store))
             names = (buffer.name for buffer in stored if not buffer.is_register)
             return {"is_made": True, "stores": next(names, "")}
         file = other_file(span, self.func)

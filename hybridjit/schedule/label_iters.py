@@ -10,7 +10,7 @@ from hybridjit.analysis.iteration import classify
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, IterKind, Stmt, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.schedule.program import blocks_of, path_to, replace_stmts, variables_in
 
 
@@ -43,7 +43,7 @@ def label_writers(func: PrimFunc, buffer: Buffer) -> PrimFunc:
             block.name
             for block in blocks_of(func)
             if any(isinstance(node, Store) and node.buffer is buffer for node in walk(block))
-            and not any(isinstance(node, Block) for node in walk(block.body))
+            and not any(isinstance(node, Block) for node in walk_stmts(block.body))
         ],
     )
 

@@ -24,7 +24,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.ir.visit import children, substitute, walk, walk_stmts
 from hybridjit.record import record
 
 COMMUTATIVE = (Add, Mul)
@@ -67,7 +67,7 @@ class Matcher:
 
     def match(self, pattern: Stmt, program: Stmt) -> Mapping[Buffer, Place]:
         """Where each buffer of `pattern` lies in `program`; raises `Mismatch`."""
-        self.inside = {node.var for node in walk(program) if isinstance(node, For | Let)}
+        self.inside = {node.var for node in walk_stmts(program) if isinstance(node, For | Let)}
         self._stmt(without_blocks(pattern), without_blocks(program))
         return self.places
 

@@ -10,7 +10,7 @@ from hybridjit.config import api_edge
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopLike
 from hybridjit.schedule.index_map import IndexFunction, parse_index_map, text_of
@@ -173,7 +173,7 @@ class MemorySteps(State):
         if isinstance(target, str) and target in name_buffers(self.func):
             return find_buffer(self.func, target)
         block = the_block(self.func, self.find_name(target))
-        written = {node.buffer: None for node in walk(block) if isinstance(node, Store)}
+        written = {node.buffer: None for node in walk_stmts(block) if isinstance(node, Store)}
         if len(written) != 1:
             raise refuse(
                 self.func,

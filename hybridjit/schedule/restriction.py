@@ -19,7 +19,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Le, Load, Lt, Max, Min, Var
 from hybridjit.ir.stmt import Block, For, Iter, IterKind, Let, Stmt, Store
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.program import guarded, replace_inside, variables_in
 from hybridjit.schedule.stages import allocated_in
@@ -57,7 +57,7 @@ def restrict(nest: Stmt, slices: Slices, wanted: AxisRange, part: Part) -> Stmt:
 
 def _find_loop(nest: Stmt, var: Var) -> For | None:
     """The loop over `var` as it is in `nest`, which may have been restricted before."""
-    loops = (node for node in walk(nest) if isinstance(node, For) and node.var is var)
+    loops = (node for node in walk_stmts(nest) if isinstance(node, For) and node.var is var)
     return next(loops, None)
 
 
@@ -75,7 +75,7 @@ def find_slices(nest: Stmt, buffers: Sequence[Buffer], axis: int) -> Slices | st
         return f"it touches {names} at different indices of axis {axis}"
     index = found[0]
     used = set(variables_in(index))
-    loops = tuple(node for node in walk(nest) if isinstance(node, For) and node.var in used)
+    loops = tuple(node for node in walk_stmts(nest) if isinstance(node, For) and node.var in used)
     bound = {node.var for node in walk(nest) if isinstance(node, Let | Iter)}
     if not is_total(index) or used & bound:
         return f"its index of {names} on axis {axis} depends on more than loops"

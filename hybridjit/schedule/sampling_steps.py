@@ -9,7 +9,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.nest import trip_count
 from hybridjit.schedule.program import blocks_of, loops_around, the_block, the_loop
@@ -136,7 +136,7 @@ def _products(number: int, count: int) -> list[tuple[int, ...]]:
 def _readers(func: PrimFunc, name: str) -> list[Var]:
     """The loops around blocks that read what block `name` writes."""
     producer = the_block(func, name)
-    written = {node.buffer for node in walk(producer) if isinstance(node, Store)}
+    written = {node.buffer for node in walk_stmts(producer) if isinstance(node, Store)}
     own = set(loops_around(func, producer))
     found: dict[Var, None] = {}
     for block in blocks_of(func):

@@ -30,7 +30,7 @@ from hybridjit.ir.stmt import (
     Store,
     While,
 )
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.program import path_to, replace_stmt, variables_in, variables_used
 from hybridjit.schedule.refusal import refuse
@@ -77,7 +77,7 @@ def is_certain(func: PrimFunc, stage: Stage) -> bool:
 
 def jumps_anywhere(stmt: Stmt) -> bool:
     """Whether something in `stmt` may be left out or repeated in a way that no loop tells."""
-    return any(isinstance(node, Return | Break | Continue | While) for node in walk(stmt))
+    return any(isinstance(node, Return | Break | Continue | While) for node in walk_stmts(stmt))
 
 
 def is_known(stmt: Stmt, names: AffineNames) -> bool:
@@ -259,4 +259,4 @@ def count_accesses(stmt: Stmt, buffer: Buffer) -> int:
 
 def allocated_in(stmt: Stmt) -> set[Buffer]:
     """The buffers that `stmt` makes."""
-    return {node.buffer for node in walk(stmt) if isinstance(node, Allocate)}
+    return {node.buffer for node in walk_stmts(stmt) if isinstance(node, Allocate)}

@@ -15,7 +15,7 @@ from hybridjit.ir.extern import Pointer
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Evaluate, Stmt, Store, seq
-from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.ir.visit import fresh_copy, walk, walk_stmts
 from hybridjit.scalars.conversion import convert
 from hybridjit.tensors.buffers import DeclaredBuffer, copy_elements, declared_for, settle
 from hybridjit.tensors.compute import as_shape, output_names
@@ -126,7 +126,7 @@ def _changed_in_place(func: PrimFunc, count: int) -> dict[int, Buffer]:
 
     Foreign functions are taken to read their inputs, as in te.extern.
     """
-    written = {node.buffer for node in walk(func.body) if isinstance(node, Store)}
+    written = {node.buffer for node in walk_stmts(func.body) if isinstance(node, Store)}
     return {
         place: param
         for place, param in enumerate(func.params[:count])

@@ -13,7 +13,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Load, 
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
-from hybridjit.ir.visit import rewrite, substitute, walk
+from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.compute import choose_tag
@@ -58,7 +58,7 @@ class Inlined(Operation):
     @property
     def written_inputs(self) -> list[Tensor]:
         """The inputs that it writes to."""
-        written = {node.buffer for node in walk(self.body) if isinstance(node, Store)}
+        written = {node.buffer for node in walk_stmts(self.body) if isinstance(node, Store)}
         return [tensor for tensor in self.inputs if tensor.buffer in written]
 
 
@@ -91,7 +91,7 @@ def make_operation(
     """
     axes = tuple(
         Axis(node.var, node.start, node.stop, AxisKind.DATA)
-        for node in walk(body)
+        for node in walk_stmts(body)
         if isinstance(node, For)
     )
     unset = [buffer for buffer in results if not _is_overwritten(body, buffer)]
@@ -154,7 +154,7 @@ def make_inlined(op: Inlined, places: BlockMap) -> list[Stmt]:
         result: tensor.buffer for result, tensor in zip(op.results, op.outputs, strict=True)
     }
     body = substitute(op.body, {}, outputs)
-    if not any(isinstance(node, Block) for node in walk(body)):
+    if not any(isinstance(node, Block) for node in walk_stmts(body)):
         return [Block(places.name_block(op), (), body)]
 
     def rename(node: object) -> Block | None:

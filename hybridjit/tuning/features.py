@@ -20,7 +20,7 @@ from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import IN_LANES, Allocate, For, LoopKind, Stmt, Store, While
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.record import record
 
 _UNKNOWN = 64  # iterations of a loop whose length is not known
@@ -62,7 +62,7 @@ def features_of(func: PrimFunc) -> tuple[float, ...]:
     total = sum(place.iterations for place in places) or 1.0
     rows = [(place.iterations / total, _features(place)) for place in places]
     sums = [sum(share * row[k] for share, row in rows) for k in range(len(NAMES) - 2)]
-    local = sum(_local_bytes(node) for node in walk(func.body) if isinstance(node, Allocate))
+    local = sum(_local_bytes(node) for node in walk_stmts(func.body) if isinstance(node, Allocate))
     sums[0] = math.log2(total)
     return (*sums, math.log2(1 + local), math.log2(1 + len(places)))
 

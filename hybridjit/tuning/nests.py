@@ -112,14 +112,14 @@ class Tiling:
         places = outer if is_sum else ()
         place = pick(self.schedule, [1.0, *[1.0] * len(places)])
         if place > 0:
-            (stored,) = {node.buffer for node in walk(block) if isinstance(node, Store)}
+            (stored,) = {node.buffer for node in walk_stmts(block) if isinstance(node, Store)}
             name = self._name(stored)
             at = places[place - 1]
             self._try(lambda: self.schedule.cache_write(self.block, name, "local", at=at))
 
     def _copy_operands(self, outer: Sequence[LoopHandle]) -> None:
         block = the_block(self.schedule.func, self.block)
-        stored = {node.buffer for node in walk(block) if isinstance(node, Store)}
+        stored = {node.buffer for node in walk_stmts(block) if isinstance(node, Store)}
         loaded = dict.fromkeys(node.buffer for node in walk(block) if isinstance(node, Load))
         for buffer in loaded if outer else ():
             if buffer in stored or buffer.ndim < 2:
@@ -136,7 +136,7 @@ class Tiling:
         if not inner:
             return
         block = the_block(self.schedule.func, self.block)
-        bits = max(node.buffer.dtype.bits for node in walk(block) if isinstance(node, Store))
+        bits = max(node.buffer.dtype.bits for node in walk_stmts(block) if isinstance(node, Store))
         width = max(self.target.vector_bits // bits, 2)
         lanes = [width, 2 * width, 4 * width]
         place = pick(self.schedule, [1.0] * (len(lanes) + 1))

@@ -17,7 +17,7 @@ from functools import partial
 
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.ir.stmt import Allocate, Store
-from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of
@@ -34,7 +34,7 @@ def find_stages(schedule: Schedule, nests: list[str]) -> list[str]:
     written = [
         (block.name, node.buffer)
         for block in blocks_of(func)
-        for node in walk(block)
+        for node in walk_stmts(block)
         if isinstance(node, Store)
     ]
     buffers = [buffer for _, buffer in written]

@@ -35,7 +35,7 @@ from hybridjit.codegen.emit.memory import LINE, call_prefetch
 from hybridjit.codegen.llvm_types import I64, Value
 from hybridjit.ir.expr import Const, Expr, Load, Var
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store, While
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 
 PREFIX = "prefetch_"
 _MOST_WRITTEN_OUT = 16
@@ -72,7 +72,7 @@ def emit_prefetches(emitter: Emitter, loop: For) -> None:
 def _places_inside(body: Stmt) -> dict[Var, Sequence[Expr]]:
     """The loops that are no loops in the code, and for which of their iterations to ask."""
     found: dict[Var, Sequence[Expr]] = {}
-    for loop in (node for node in walk(body) if isinstance(node, For)):
+    for loop in (node for node in walk_stmts(body) if isinstance(node, For)):
         start, count = constant(loop.start), loop_extent(loop)
         if start is None or count is None or constant(loop.step) != 1:
             continue
@@ -91,7 +91,7 @@ def _find_loads(
     """
     inner = [
         node
-        for node in walk(loop.body)
+        for node in walk_stmts(loop.body)
         if isinstance(node, While) or (isinstance(node, For) and node.var not in places)
     ]
     deeper = {id(node) for nested in inner for node in walk(nested)}
@@ -120,7 +120,7 @@ def _find_rows(emitter: Emitter, loop: For, request: Request) -> list[Load]:
 def _places_of_rows(emitter: Emitter, body: Stmt, per_line: int) -> dict[Var, Sequence[Expr]]:
     """The short loops inside, and for which of their iterations to ask: one for each line."""
     found: dict[Var, Sequence[Expr]] = {}
-    for loop in (node for node in walk(body) if isinstance(node, For)):
+    for loop in (node for node in walk_stmts(body) if isinstance(node, For)):
         limits = limits_of_loop(loop, emitter.limits)
         if limits is None or constant(loop.start) != 0 or constant(loop.step) != 1:
             continue

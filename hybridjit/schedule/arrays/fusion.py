@@ -89,7 +89,7 @@ class Fusion:
 
     def note(self, buffer: Buffer, how: str, users: Sequence[Stmt]) -> None:
         """Remember for the report that an array needs no memory any more."""
-        stores = [node for user in users for node in walk(user) if isinstance(node, Store)]
+        stores = [node for user in users for node in walk_stmts(user) if isinstance(node, Store)]
         readers = [store for store in stores if _reads(store, buffer)] or stores
         names = dict.fromkeys(store.buffer.name for store in readers)
         into = tuple(name for name in names if name != buffer.name)

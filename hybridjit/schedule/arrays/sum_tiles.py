@@ -110,9 +110,9 @@ def find_sums(loop: For) -> list[Store]:
 
 def has_common_bounds(row: For, body: Stmt) -> bool:
     """True if loops in `body` run equally often in all iterations of `row`."""
-    lets = (node.var for node in walk(body) if isinstance(node, Let))
+    lets = (node.var for node in walk_stmts(body) if isinstance(node, Let))
     own = frozenset((row.var, *lets))
-    inner = (node for node in walk(body) if isinstance(node, For))
+    inner = (node for node in walk_stmts(body) if isinstance(node, For))
     bounds = [node for loop in inner for bound in (loop.start, loop.stop) for node in walk(bound)]
     return not any(node in own or isinstance(node, Load) for node in bounds)
 
@@ -175,7 +175,9 @@ class TileSums(LoopMutator):
         stmts = loop.body.stmts if isinstance(loop.body, Seq) else ()
         if not is_counting(loop) or not all(isinstance(stmt, For | Store) for stmt in stmts):
             return None
-        if not all(loop.var in indices_of(node) for node in walk(loop) if isinstance(node, Store)):
+        if not all(
+            loop.var in indices_of(node) for node in walk_stmts(loop) if isinstance(node, Store)
+        ):
             return None
         parts = {part: self._find_tile(part) for part in self.take_apart(loop, stmts)}
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
@@ -198,5 +200,5 @@ class TileSums(LoopMutator):
 
 def _is_plain_nest(loop: For) -> bool:
     """True if nothing in `loop` is seen from outside but for arrays, and its loops count."""
-    loops = (node for node in walk(loop) if isinstance(node, For))
+    loops = (node for node in walk_stmts(loop) if isinstance(node, For))
     return all(map(is_counting, loops)) and is_plain(loop)

@@ -16,7 +16,7 @@ from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import IterKind, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.handles import LoopHandle
@@ -99,7 +99,9 @@ class Place:
     def _written_in_block(self) -> list[str]:
         block = the_block(self.schedule.func, self.block)
         own = allocated_in(block)
-        written = dict.fromkeys(node.buffer for node in walk(block) if isinstance(node, Store))
+        written = dict.fromkeys(
+            node.buffer for node in walk_stmts(block) if isinstance(node, Store)
+        )
         return [self.name_of(buffer) for buffer in written if buffer not in own]
 
     def name_of(self, buffer: Buffer) -> str:

@@ -9,7 +9,7 @@ from hybridjit.analysis.iteration import classify
 from hybridjit.ir.expr import Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, Break, Continue, For, Iter, IterKind, Return, Stmt
-from hybridjit.ir.visit import Substitute, walk
+from hybridjit.ir.visit import Substitute, walk, walk_stmts
 from hybridjit.schedule.program import path_to, replace_stmt, the_loop, variables_in
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.staging import fresh_block_name
@@ -30,7 +30,7 @@ def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
 def check_blockize(func: PrimFunc, var: Var) -> None:
     """Refuse a loop that is left by a jump, or that a reduction around it starts in."""
     loop = the_loop(func, var)
-    if any(isinstance(node, Return | Break | Continue) for node in walk(loop.body)):
+    if any(isinstance(node, Return | Break | Continue) for node in walk_stmts(loop.body)):
         raise refuse(func, f"blockize: a jump may leave loop '{var.name}'", [loop])
 
     if any(_reduces_outside(node, loop) for node in walk(loop.body)):
@@ -77,7 +77,7 @@ def _reduces_outside(node: Node, loop: For) -> bool:
     """Whether the init of a block depends on a loop that is not in `loop`."""
     if not isinstance(node, Block) or node.init is None:
         return False
-    inside = {inner.var for inner in walk(loop) if isinstance(inner, For)}
+    inside = {inner.var for inner in walk_stmts(loop) if isinstance(inner, For)}
     return any(
         item.kind is IterKind.REDUCE and not inside.issuperset(variables_in(item.value))
         for item in node.iters

@@ -17,7 +17,7 @@ from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
-from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.ir.visit import Mutator, substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
@@ -91,7 +91,9 @@ def check_compute_inline(func: PrimFunc, block_name: str) -> None:
         _check_reads(func, definition)
         _check_inputs(func, definition)
     made = make_compute_inline(func, block_name)
-    inside = [node for stmt in definition.users for node in walk(stmt) if isinstance(node, For)]
+    inside = [
+        node for stmt in definition.users for node in walk_stmts(stmt) if isinstance(node, For)
+    ]
     check_concurrent(made, [*loops_around(func, definition.scope), *inside], STEP)
 
 
@@ -121,7 +123,7 @@ def _find_definition(func: PrimFunc, block: Block) -> Definition:
     check_not_passed(func, buffer, STEP)
     scope, nest = _find_scope(func, block, buffer)
     check_nest(func, nest, [buffer], STEP)
-    stores = [node for node in walk(nest) if isinstance(node, Store)]
+    stores = [node for node in walk_stmts(nest) if isinstance(node, Store)]
     if len(stores) != 1 or count_accesses(nest, buffer) != 1:
         raise refuse(
             func,
@@ -212,7 +214,7 @@ def _changed_inside(inputs: Sequence[Instances], user: Instances) -> list[Buffer
 
 def _values(nest: Stmt) -> dict[Var, Expr]:
     """What names for values in the nest stand for, and iters that are loops or known outside."""
-    loops = {node.var for node in walk(nest) if isinstance(node, For)}
+    loops = {node.var for node in walk_stmts(nest) if isinstance(node, For)}
     values: dict[Var, Expr] = {}
     for node in walk(nest):
         if isinstance(node, Let):

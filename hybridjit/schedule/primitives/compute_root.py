@@ -16,7 +16,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, Stmt, While, seq
-from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.ir.visit import children, substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.buffers import the_allocation
 from hybridjit.schedule.lost_errors import describe_fault, find_failing
@@ -207,7 +207,7 @@ def _widened(func: PrimFunc, place: Rooted, nest: Stmt, part: Part) -> Stmt:
     inside = {node.var for node in walk(nest) if isinstance(node, For | Let | Iter)}
     slices = [find_slices(nest, [place.buffer], axis) for axis in range(place.buffer.ndim)]
     made = nest
-    for loop in [node for node in walk(nest) if isinstance(node, For)]:
+    for loop in [node for node in walk_stmts(nest) if isinstance(node, For)]:
         used = {var for bound in bounds_of(loop) for var in walk(bound) if isinstance(var, Var)}
         if not used & crossed:
             continue
@@ -220,7 +220,9 @@ def _widened(func: PrimFunc, place: Rooted, nest: Stmt, part: Part) -> Stmt:
                 [loop],
             )
         start, stop = _range_over_all(func, loop, part)
-        now = next(node for node in walk(made) if isinstance(node, For) and node.var is loop.var)
+        now = next(
+            node for node in walk_stmts(made) if isinstance(node, For) and node.var is loop.var
+        )
         made = replace_inside(made, {now: dataclasses.replace(now, start=start, stop=stop)})
     return made
 

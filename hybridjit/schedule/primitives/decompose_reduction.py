@@ -14,7 +14,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import BufferRef, Const, Eq, Expr, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, If, IterKind, Let, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import fresh_copy, substitute, walk
+from hybridjit.ir.visit import fresh_copy, substitute, walk, walk_stmts
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
@@ -213,9 +213,9 @@ def _init_at_start(block: Block, path: Sequence[Stmt], reduced: Mapping[Var, For
 
 def _check_names(func: PrimFunc, block: Block, loop: For, nest: Stmt) -> None:
     """What the loop itself binds does not exist before it."""
-    kept = {node.var for node in walk(nest) if isinstance(node, For)}
-    bound = {node.var for node in walk(loop) if isinstance(node, Let | For)} - kept
-    made = {node.buffer for node in walk(loop) if isinstance(node, Allocate)}
+    kept = {node.var for node in walk_stmts(nest) if isinstance(node, For)}
+    bound = {node.var for node in walk_stmts(loop) if isinstance(node, Let | For)} - kept
+    made = {node.buffer for node in walk_stmts(loop) if isinstance(node, Allocate)}
     used = [var.name for var in variables_used(nest) if var in bound]
     used += [
         node.buffer.name

@@ -12,7 +12,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Gt, Load, Lt, Mod
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import scope_of, the_scratch_array
@@ -120,7 +120,7 @@ def _check_loop(func: PrimFunc, loop: For) -> None:
 def _check_memory(func: PrimFunc, allocation: Allocate, stages: _Stages) -> None:
     """The buffer now lives outside of the loop, and keeps what an earlier iteration left there."""
     buffer, loop = allocation.buffer, stages.loop
-    bound = {loop.var} | {node.var for node in walk(loop.body) if isinstance(node, Let)}
+    bound = {loop.var} | {node.var for node in walk_stmts(loop.body) if isinstance(node, Let)}
     if any(var in bound for extent in buffer.shape for var in variables_in(extent)):
         raise refuse(
             func, f"double_buffer: the size of '{buffer.name}' depends on the loop", [allocation]

@@ -14,7 +14,7 @@ from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Stmt, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.program import (
     loops_around,
@@ -100,7 +100,7 @@ def _restricted(func: PrimFunc, stage: Stage, completion: Completion) -> Stmt:
     """The nest for the iterations that one iteration of the loop completes."""
     part = infer_instances(func, stage.loop.body)
     nest = stage.nests[0]
-    for loop in [node for node in walk(nest) if isinstance(node, For)]:
+    for loop in [node for node in walk_stmts(nest) if isinstance(node, For)]:
         if loop.var in completion.ranges:
             start, stop = completion.ranges[loop.var]
             wanted = AxisRange(start, stop, simplify(stop - start), None)

@@ -20,7 +20,7 @@ from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
@@ -108,7 +108,7 @@ def _find_fold(func: PrimFunc, block: Block) -> Fold:
         )
     buffer, allocation = found[0]
     check_not_passed(func, buffer, STEP)
-    stores = [n for n in walk(func.body) if isinstance(n, Store) and n.buffer is buffer]
+    stores = [n for n in walk_stmts(func.body) if isinstance(n, Store) and n.buffer is buffer]
     around = loops_around(func, stores[0]) if len(stores) == 1 else []
     if not around or any(isinstance(n, Load) and n.buffer is buffer for n in walk(stores[0])):
         raise refuse(
@@ -125,7 +125,7 @@ def _find_loops(func: PrimFunc, nest: Stmt, buffer: Buffer) -> Mapping[For, tupl
     values = _values(nest)
     loads = [node for node in walk(nest) if isinstance(node, Load) and node.buffer is buffer]
     indices = {tuple(simplify(substitute(i, values)) for i in load.indices) for load in loads}
-    loops = {node.var: node for node in walk(nest) if isinstance(node, For)}
+    loops = {node.var: node for node in walk_stmts(nest) if isinstance(node, For)}
     found: dict[For, tuple[int, Expr, int]] = {}
     for axis, index in enumerate(next(iter(indices)) if len(indices) == 1 else ()):
         form = linear_form(index)
@@ -211,7 +211,7 @@ def _check(func: PrimFunc, fold: Fold, block_name: str, *, goes_along: bool) -> 
     buffer, loop = fold.buffer, fold.stage.loop
     if count_accesses(func.body, buffer) != 1 + count_accesses(fold.nest, buffer):
         raise refuse(func, f"{STEP}: '{buffer.name}' is used elsewhere, too", [fold.nest])
-    others = [n for n in walk(loop.body) if isinstance(n, Store) and n is not fold.store]
+    others = [n for n in walk_stmts(loop.body) if isinstance(n, Store) and n is not fold.store]
     if others:
         raise refuse(
             func,

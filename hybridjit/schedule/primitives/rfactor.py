@@ -34,7 +34,7 @@ from hybridjit.ir.stmt import (
     Store,
     seq,
 )
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import trip_count
@@ -100,7 +100,7 @@ def make_rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
 
 def _find_reduction(func: PrimFunc, loop: For) -> list[Update]:
     """The updates of the one buffer that `loop` reduces into."""
-    declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+    declared = {node.buffer for node in walk_stmts(loop.body) if isinstance(node, Allocate)}
     found: dict[Buffer, list[Update]] = {}
     for update in find_updates(loop.body):
         if update.reduction.buffer not in declared:
@@ -153,7 +153,7 @@ def _check(func: PrimFunc, loop: For, updates: Sequence[Update]) -> None:
         )
     if not isinstance(loop.step, Const):
         raise refuse(func, f"rfactor: the step of loop '{loop.var.name}' is not a constant", [loop])
-    if any(isinstance(node, Return) for node in walk(loop.body)):
+    if any(isinstance(node, Return) for node in walk_stmts(loop.body)):
         raise refuse(
             func,
             f"rfactor: a return in loop '{loop.var.name}' would leave without combining",

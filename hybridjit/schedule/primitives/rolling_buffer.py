@@ -9,7 +9,7 @@ from hybridjit.analysis.instances import infer_instances
 from hybridjit.ir.expr import Buffer, Const, Mod
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.buffers import check_inside, scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
 from hybridjit.schedule.refusal import check_concurrent, refuse
@@ -40,7 +40,7 @@ def rolling_buffer(func: PrimFunc, buffer: Buffer, axis: int | None = None) -> P
     body = reindex(func.body, buffer, made, move)
 
     folded = label_writers(dataclasses.replace(func, body=body), made)
-    loops = [node for node in walk(scope_of(func, allocation)) if isinstance(node, For)]
+    loops = [node for node in walk_stmts(scope_of(func, allocation)) if isinstance(node, For)]
     check_concurrent(folded, loops, "rolling_buffer")
     return folded
 

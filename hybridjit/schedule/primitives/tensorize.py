@@ -9,7 +9,7 @@ from hybridjit.intrinsics.registry import Intrinsic
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.visit import substitute, walk_stmts
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.copies import copy_beside
 from hybridjit.schedule.foreign_parts import find_scattered, pass_parts
@@ -77,7 +77,9 @@ def _check_apart(
     func: PrimFunc, loop: For, intrinsic: Intrinsic, places: Mapping[Buffer, Place]
 ) -> None:
     """An intrinsic takes its arrays for different ones, as far as it writes to them."""
-    written = {node.buffer for node in walk(intrinsic.description.body) if isinstance(node, Store)}
+    written = {
+        node.buffer for node in walk_stmts(intrinsic.description.body) if isinstance(node, Store)
+    }
     for a, b in combinations(places, 2):
         if places[a].buffer is places[b].buffer and (a in written or b in written):
             raise refuse(
