@@ -255,7 +255,7 @@ def _whole_corners(rois: Any, count: Any, scale: float) -> Any:
             corner = rois[r, k] * np.float64(scale)
             if k > 0 and not abs(corner) <= 1e9:
                 raise ValueError(f"a corner of box {r} is no place of an image")
-            nearest = np.int64(np.floor(abs(corner) + 0.5))
+            nearest: Any = np.int64(np.floor(abs(corner) + 0.5))
             rounded = nearest if corner >= 0 else -nearest
             found[r, k] = rounded if k > 0 else np.int64(rois[r, 0])
     return found
