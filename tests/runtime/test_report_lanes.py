@@ -47,16 +47,16 @@ def in_turns(a: Any, weights: Any) -> None:
 
 
 def test_a_loop_that_was_cut_runs_as_most_of_its_iterations_do() -> None:
-    """The first two need no remainder: they are a loop of their own, which may be in lanes."""
-    args = hj.f64["n"], hj.f64[2]
+    """The first eight need no remainder: they are a loop of their own, which may be in lanes."""
+    args = hj.f64["n"], hj.f64[8]
     are_others_alone = "in range(last, a.shape[0])" in in_turns.inspect("lowered", *args)
     (loop,) = in_turns.report(*args).loops
     assert (loop.lanes == 1) is are_others_alone, loop.runs
 
 
 def test_a_loop_that_was_cut_tells_why_most_of_its_iterations_have_no_lanes() -> None:
-    (loop,) = in_turns.report(np.linspace(0.0, 1.0, 1000), np.ones(2)).loops
-    assert "2 iterations" not in loop.reason
+    (loop,) = in_turns.report(np.linspace(0.0, 1.0, 1000), np.ones(9)).loops
+    assert "9 iterations" not in loop.reason
 
 
 @pytest.mark.parametrize(
