@@ -159,6 +159,7 @@ def of_many(x: Array, w: Array, y: Array) -> None:
                                 y[b, c, i, j] += x[b, d, i + k, j + m] * w[c, d, k, m]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("known", [(False, True, True), (True, False, True), (False, False, False)])
 def test_sizes_of_the_run(known: tuple[bool, bool, bool]) -> None:
     """How many images there are, how many channels, how large they are may be known later."""

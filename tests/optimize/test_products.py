@@ -75,7 +75,7 @@ def agree(kernel: Any, *args: Any) -> None:
 # Around the edges of a tile, and of the block that is summed at once.
 EDGES = [
     *((13, 40, 33), (24, 32, 32), (12, DEPTH, 16), (11, DEPTH + 1, 15), (7, MAX_DEPTH + 1, 5)),
-    *((13, 2 * MAX_DEPTH + 1, 70), (7, 3 * MAX_DEPTH + 5, 129)),
+    *((13, 2 * MAX_DEPTH + 1, 17), (3, 3 * MAX_DEPTH + 5, 65)),
 ]
 SMALL = [(0, 3, 4), (3, 0, 4), (3, 4, 0), (1, 1, 1), (5, 7, 3), (2, 3, 40)]
 
@@ -107,15 +107,17 @@ def test_layouts(order: Any) -> None:
     check(product, np.asarray(wide, order=order)[::2, ::-2], np.asarray(long, order=order)[::-4])
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("sizes", [(23, 31, 70), (12, 8, 140)], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
-def test_rows_that_are_packed_once(dtype: str, order: Any) -> None:
+def test_rows_that_are_packed_once(dtype: str, order: Any, sizes: tuple[int, int, int]) -> None:
     """Several blocks of columns, and of terms: the first of them pack the rows for all others."""
+    m, k, n = sizes
+    args = np.asarray(random(dtype, m, k), order=order), random(dtype, k, n)
     with small_machine(by_element=False):
-        for m, k, n in [(23, 31, 70), (12, 8, 140)]:
-            args = np.asarray(random(dtype, m, k), order=order), random(dtype, k, n)
-            check(product, *args)
-            assert "if j == 0:" in str(hybrid.script(product.py_func).inspect("optimized", *args))
+        check(product, *args)
+        assert "if j == 0:" in str(hybrid.script(product.py_func).inspect("optimized", *args))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -318,12 +320,17 @@ def test_half_of_a_symmetric_product_is_computed() -> None:
 
 
 def test_tiles_on_the_diagonal_are_whole() -> None:
-    """Also where several blocks of columns, or of terms, are packed one after the other."""
     check(by_its_transpose, random("float64", 97, 3))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("rows", [32, 65, 71])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_tiles_on_the_diagonal_of_blocks_are_whole(dtype: str, rows: int) -> None:
+    """Where several blocks of columns, or of terms, are packed one after the other."""
+    a = random(dtype, rows, 3) if dtype == "float64" else random(dtype, 13, rows).T
     with small_machine():
-        for rows in (32, 65, 71):
-            check(by_its_transpose, random("float64", rows, 3))
-            check(by_its_transpose, random("float32", 13, rows).T)
+        check(by_its_transpose, a)
 
 
 @pytest.mark.parametrize("kernel", [by_its_transpose, by_its_adjoint])
