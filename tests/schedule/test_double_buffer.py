@@ -137,6 +137,20 @@ def test_the_panels_of_a_matrix_product() -> None:
         assert_unchanged(s.original, s.func, args, native=size == 7)
 
 
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_two_panels_in_one_loop(order: tuple[str, str]) -> None:
+    """What fills one of them has nothing to do with what fills the other."""
+    s = Schedule(matmul.prim_func(hj.i64["n", "k"], hj.i64["k", "m"]))
+    j_0, _ = s.split("j", 4)
+    for name in ("a", "b"):
+        s.cache_read("c", name, "local", at=j_0)
+    for name in order:
+        s.double_buffer(f"{name}_local")
+    for size in SIZES:
+        args = [integers(3, 2), integers(2, size)]
+        assert_unchanged(s.original, s.func, args, native=size == 7)
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 @pytest.mark.parametrize("size", [None, 13])

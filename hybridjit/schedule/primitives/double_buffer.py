@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.dependence import Dependences
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Gt, Load, Lt, Mod
+from hybridjit.ir.expr import (
+    Buffer,
+    BufferRef,
+    Const,
+    Expr,
+    FloorDiv,
+    Gt,
+    Load,
+    Lt,
+    Mod,
+    Node,
+    Var,
+)
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
@@ -93,7 +106,36 @@ def _find_stages(func: PrimFunc, allocation: Allocate) -> _Stages:
             "filled",
             [loop, allocation],
         )
-    return _Stages(loop, tuple(stmts[:filled]), tuple(stmts[filled:]))
+    fill = _find_fill(stmts[:filled], buffer)
+    return _Stages(
+        loop,
+        tuple(stmts[k] for k in sorted(fill)),
+        tuple(stmt for k, stmt in enumerate(stmts) if k not in fill),
+    )
+
+
+def _find_fill(stmts: Sequence[Stmt], buffer: Buffer) -> set[int]:
+    """Where statements write the buffer, or stand before these and make what they use."""
+    fill: set[int] = set()
+    wanted: set[Buffer | Var] = {buffer}
+    for place, stmt in reversed([*enumerate(stmts)]):
+        nodes = [*walk(stmt)]
+        if not wanted.isdisjoint(_made_by(nodes)):
+            fill.add(place)
+            wanted.update(node for node in nodes if isinstance(node, Var))
+            wanted.update(node.buffer for node in nodes if isinstance(node, Load | BufferRef))
+    return fill
+
+
+def _made_by(nodes: Iterable[Node]) -> Iterator[Buffer | Var]:
+    for node in nodes:
+        match node:
+            case Store(buffer) | Allocate(buffer) | BufferRef(buffer):
+                yield buffer
+            case Let(var):
+                yield var
+            case _:
+                pass
 
 
 def _writes(stmt: Stmt, buffer: Buffer) -> bool:
