@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
+from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import BOOL, INT64
@@ -27,11 +28,14 @@ from hybridjit.ir.expr import (
     Or,
     Select,
     Sub,
-    Var,
 )
+from hybridjit.ir.visit import walk
 
-Variables = Mapping[str, Var]
-"""What the parameters of isl stand for."""
+Variables = Mapping[str, Expr]
+"""What the parameters of isl stand for: variables, or quotients of variables."""
+
+_Bound = tuple[str, Expr]
+"""One number in both languages: isl's and ours."""
 
 
 def expr_of(function: Polyhedron, context: Polyhedron, variables: Variables) -> Expr:
@@ -53,6 +57,68 @@ def range_of(points: Polyhedron, context: Polyhedron, variables: Variables) -> t
     Written with min and max where that is exact, and as a choice of cases elsewhere. They mean
     nothing for parameters without points.
     """
+    start, stop = _bounds_of(points, context, variables)
+    if not (_is_choice(start) or _is_choice(stop)):
+        return start, stop
+    quotients, known = _quotients_in(points, variables)
+    if not quotients:
+        return start, stop
+    points = points.intersect_params(known).detect_equalities()
+    context = context.intersect_params(known)
+    others = _bounds_of(points, context, {**variables, **quotients})
+    return others[0] if _is_choice(start) else start, others[1] if _is_choice(stop) else stop
+
+
+def _is_choice(bound: Expr) -> bool:
+    return any(isinstance(node, Select) for node in walk(bound))
+
+
+def _quotients_in(points: Polyhedron, variables: Variables) -> tuple[Variables, Polyhedron]:
+    """The quotients of parameters that a set speaks of, with a parameter for each, and what holds
+    of these.
+
+    With i // 3 as a parameter q, the rows from i // 3 * 2 that a matrix of 5 has go from q * 2 to
+    min(q * 2 + 2, 5); without, a tile where i is at most 5 is one case, and the last one another.
+    """
+    isl, found = load_isl(), dict[str, tuple[str, Expr]]()
+    for part in points.compute_divs().get_basic_sets():
+        for k in range(part.dim(isl.dim_type.div)):
+            function = part.get_div(k)
+            if _is_of_parameters(function):
+                divisor = function.get_denominator_val().to_python()
+                text, dividend = _dividend(function, divisor, variables)
+                name, quotient = f"q{len(found)}", FloorDiv(dividend, Const(divisor))
+                found.setdefault(f"floor({text}/{divisor})", (name, quotient))
+    quotients = dict(found.values())
+    names = ", ".join([*variables, *quotients])
+    facts = " and ".join(f"{name} = {text}" for text, (name, _) in found.items())
+    return quotients, isl.Set(f"[{names}] -> {{ : {facts} }}")
+
+
+def _is_of_parameters(function: Polyhedron) -> bool:
+    kinds = load_isl().dim_type
+    return not any(
+        function.involves_dims(kind, 0, function.dim(kind)) for kind in (kinds.in_, kinds.div)
+    )
+
+
+def _dividend(function: Polyhedron, divisor: int, variables: Variables) -> _Bound:
+    """What is divided in a function that is one quotient, up to its sign and whole numbers:
+    (-x - 1) // 3 is -(x // 3) - 1.
+    """
+    kind, scale = load_isl().dim_type.param, load_isl().Val(divisor)
+    terms: list[tuple[int, str]] = []
+    for k in range(function.dim(kind)):
+        factor = function.get_coefficient_val(kind, k).mul(scale).to_python()
+        if factor != 0:
+            terms.append((factor, function.get_dim_name(kind, k)))
+    constant = function.get_constant_val().mul(scale).to_python()
+    if all(factor < 0 for factor, _ in terms):
+        terms, constant = [(-factor, name) for factor, name in terms], divisor - 1 - constant
+    return _sum(terms, constant % divisor, variables)
+
+
+def _bounds_of(points: Polyhedron, context: Polyhedron, variables: Variables) -> tuple[Expr, Expr]:
     hull = points.gist_params(context).coalesce().simple_hull()
     stop = points.dim_max(0).add_constant_val(load_isl().Val(1))
     lower, upper = _half_planes(hull, variables)
@@ -60,10 +126,6 @@ def range_of(points: Polyhedron, context: Polyhedron, variables: Variables) -> t
         _exact(lower, Max, points.dim_min(0), context, variables),
         _exact(upper, Min, stop, context, variables),
     )
-
-
-_Bound = tuple[str, Expr]
-"""One number in both languages: isl's and ours."""
 
 
 def _exact(
@@ -125,9 +187,25 @@ def _linear(constraint: Polyhedron, sign: int, variables: Variables) -> _Bound:
         factor = constraint.get_coefficient_val(kind, k).to_python() * sign
         if factor != 0:
             terms.append((factor, constraint.get_dim_name(kind, k)))
-    terms.sort(key=lambda term: term[0] < 0)
+    return _sum(terms, constant, variables)
+
+
+def _sum(terms: Sequence[tuple[int, str]], constant: int, variables: Variables) -> _Bound:
     text = " + ".join([*(f"({factor} * {name})" for factor, name in terms), str(constant)])
-    exprs = [_variable(name, variables) * factor for factor, name in terms]
+    factors = {_variable(name, variables): factor for factor, name in terms}
+    for quotient in [part for part in factors if isinstance(part, FloorDiv)]:
+        # x - x // 3 * 3 is x % 3
+        whole, divisor = quotient.lhs, quotient.rhs
+        factor = factors.get(whole, 0)
+        if (
+            factor != 0
+            and isinstance(divisor, Const)
+            and factors[quotient] == -factor * divisor.value
+        ):
+            del factors[whole], factors[quotient]
+            factors[Mod(whole, divisor)] = factor
+    ordered = sorted(factors.items(), key=lambda term: term[1] < 0)
+    exprs = [expr * factor for expr, factor in ordered]
     return f"({text})", simplify(reduce(Add, [*exprs, Const(constant)]))
 
 
@@ -140,8 +218,8 @@ def _divided(bound: _Bound, divisor: int, shift: int) -> _Bound:
 
 
 def _variable(name: str, variables: Variables) -> Expr:
-    var = variables[name]
-    return var if var.dtype is INT64 else Cast(INT64, var)
+    found = variables[name]
+    return found if found.dtype is INT64 else Cast(INT64, found)
 
 
 # What isl calls exact or non-negative division is a floor division, too.
@@ -188,6 +266,44 @@ def _convert(expr: Polyhedron, variables: Variables) -> Expr:
 
 def _nested(node: type[Expr], operands: Sequence[Expr]) -> Expr:
     if node is Select:
-        return Select(*operands)
+        return _extremum(*operands) or Select(*operands)
     make: type[Add] = node  # type: ignore[assignment]
     return reduce(make, operands)
+
+
+def _extremum(cond: Expr, then: Expr, otherwise: Expr) -> Expr | None:
+    """The choice as the least or the greatest of two linear forms, if it is one.
+
+    Then it can be written as text again. Let d be the form that is at most 0 just where `then` is
+    chosen, and `then - otherwise` = a * d + b: it is at most b if a > 0 and `then` is chosen, and
+    at least a + b where `otherwise` is.
+    """
+    excess = _excess(cond)
+    forms = [linear_form(then), linear_form(otherwise)]
+    if excess is None or forms[0] is None or forms[1] is None:
+        return None
+    gap = forms[0].plus(forms[1], -1)
+    if not gap.terms or gap.terms.keys() != excess.terms.keys():
+        return None
+    var = next(iter(gap.terms))
+    factor = gap.terms[var] // excess.terms[var]
+    rest = gap.plus(excess, -factor)
+    if rest.terms:
+        return None
+    if factor > 0 and rest.constant <= 0 <= factor + rest.constant:
+        return Min(then, otherwise)
+    if factor < 0 and rest.constant >= 0 >= factor + rest.constant:
+        return Max(then, otherwise)
+    return None
+
+
+def _excess(cond: Expr) -> Linear | None:
+    """What is at most 0 just where the comparison holds."""
+    match cond:
+        case Le(x, y) | Ge(y, x):
+            found, more = linear_form(Sub(x, y)), 0
+        case Lt(x, y) | Gt(y, x):
+            found, more = linear_form(Sub(x, y)), 1
+        case _:
+            return None
+    return None if found is None else found.plus(Linear({}, more))
