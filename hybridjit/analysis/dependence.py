@@ -157,7 +157,8 @@ class Dependences:
         This takes long, and few pairs come as far as here.
         """
         first, later = self._ends(pairs)
-        for fact in facts_about(first.products, later.products, self.part.names.constants):
+        names = self.part.names
+        for fact in facts_about(first.products, later.products, names.constants, names.multiples):
             if pairs.is_empty():
                 break
             pairs = pairs.intersect(self._relation((first, later), [fact]))

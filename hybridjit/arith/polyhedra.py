@@ -137,6 +137,8 @@ class AffineNames:
         # Those that vary with the loops around the place that is looked at, and those that do not.
         self.products: list[Product] = []
         self.constants: list[Product] = []
+        # The numbers that a text was multiplied by.
+        self.multiples: dict[str, set[int]] = {}
 
     def fresh(self, var: Var) -> str:
         """Give `var` a name of its own, which no other variable has."""
@@ -184,7 +186,7 @@ class AffineNames:
             case Mul(x, Const(int(factor))) | Mul(Const(int(factor)), x):
                 if abs(factor) > MAX_FACTOR:
                     return self.not_affine(expr)
-                return self._join(f"({factor} * {{}})", x)
+                return self._multiple(factor, x)
             case FloorDiv(x, Const(int(divisor))) if divisor > 0:
                 return self._join(f"floor({{}}/{divisor})", x)
             case Mod(x, Const(int(divisor))) if divisor > 0:
@@ -195,6 +197,13 @@ class AffineNames:
                 return self.affine(index)
             case _:
                 return self.not_affine(expr)
+
+    def _multiple(self, factor: int, expr: Expr) -> str | None:
+        text = self._join("{}", expr)
+        if text is None:
+            return None
+        self.multiples.setdefault(text, set()).add(factor)
+        return f"({factor} * {text})"
 
     def divisions(self, texts: Iterable[str | None]) -> list[str]:
         """What the divisions that `texts` speak of mean; they are done where the texts count."""

@@ -10,6 +10,7 @@ which stands for q * m. A division of x by m gets two, q and t, and x % m is x -
     a division by m > 0:                   0 <= x - t < m
     two products q * m and q' * m, m > 0:  q < q'  ==>  t + m <= t'
                                            q = q'  ==>  t = t'
+    (one of them may be c * m for a number c)
 
 The first is what division means. The others hold since t' - t = (q' - q) * m, which is 0 if q and
 q' are equal and at least m if q' is larger. They tie two instances of statements to each other,
@@ -24,7 +25,7 @@ say all: what is found with it is a superset, good enough to find all conflicts,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from hybridjit.record import record
@@ -101,14 +102,24 @@ class Product:
 
 
 def facts_about(
-    here: Sequence[Product], there: Sequence[Product], constants: Sequence[Product]
+    here: Sequence[Product],
+    there: Sequence[Product],
+    constants: Sequence[Product],
+    multiples: Mapping[str, Collection[int]],
 ) -> Iterator[str]:
-    """What holds of two instances with the products `here` and `there`, the most telling first."""
+    """What holds of two instances with the products `here` and `there`, the most telling first.
+
+    `multiples` are the numbers that each factor is multiplied by: x < 4 * m says q < 4.
+    """
     others = [product.elsewhere for product in there]
     for pairs in (product(here, others), product((*here, *others), constants)):
         for one, other in pairs:
             if one.factor == other.factor and other.is_exact:
                 yield one.compared(other)
+    for one in (*here, *others):
+        for scale in multiples.get(one.factor, ()):
+            for number in (scale - 1, scale):
+                yield one.compared(Product(f"({number} * {one.factor})", f"{number}", one.factor))
     for one in (*here, *others):
         yield one.compared(Product("0", "0", one.factor))
 

@@ -22,7 +22,7 @@ def times(scale: str, text: str = "w0") -> Product:
 
 
 def test_facts_about_two_products_are_true() -> None:
-    [fact, *others] = facts_about([times("v0")], [times("v0")], [])
+    [fact, *others] = facts_about([times("v0")], [times("v0")], [], {"p0": {1, 4}})
     for m, q, other in product(NUMBERS, NUMBERS, NUMBERS):
         values = {"p0": m, "v0": q, "w0": q * m, "v0_there": other, "w0_there": other * m}
         assert all(holds(text, **values) for text in [fact, *others]), values
@@ -49,21 +49,32 @@ def test_a_division_has_one_result(m: int) -> None:
 
 
 def test_different_products_stay_apart() -> None:
-    [fact, *_] = facts_about([times("v0")], [times("v0")], [])
+    [fact, *_] = facts_about([times("v0")], [times("v0")], [], {"p0": {1, 4}})
     assert not holds(fact, p0=3, v0=1, w0=3, v0_there=2, w0_there=5)  # closer than 3
     assert not holds(fact, p0=3, v0=1, w0=3, v0_there=1, w0_there=6)  # of equal numbers
     assert not holds(fact, p0=3, v0=2, w0=3, v0_there=1, w0_there=6)  # the wrong way round
 
 
+@pytest.mark.parametrize("m", [1, 3, 7])
+def test_a_dividend_below_a_multiple_has_a_quotient_below_the_number(m: int) -> None:
+    division = Product("w0", "w1", "p0", "v0")
+    facts = " and ".join([division.division, *facts_about([division], [], [], {"p0": {4}})])
+    for x in range(-2 * m, 8 * m):
+        found = [
+            q >= 4 for q, t in product(NUMBERS, NUMBERS) if holds(facts, p0=m, v0=x, w0=t, w1=q)
+        ]
+        assert all(found) if x >= 4 * m else not any(found)
+
+
 def test_products_with_other_factors_are_not_compared() -> None:
-    facts = facts_about([Product("w0", "v0", "p0")], [Product("w0", "v0", "p1")], [])
+    facts = facts_about([Product("w0", "v0", "p0")], [Product("w0", "v0", "p1")], [], {})
     assert len(list(facts)) == 2  # each of them with 0 only
 
 
 def test_a_constant_that_may_wrap_around_tells_nothing() -> None:
     wrapped = Product("c0", "p0", "p1", is_exact=False)
     assert wrapped.known == []
-    assert list(facts_about([], [], [wrapped])) == []
+    assert list(facts_about([], [], [wrapped], {})) == []
 
 
 def test_names_of_dimensions() -> None:
