@@ -14,6 +14,7 @@ from functools import partial
 from itertools import product
 
 from hybridjit.analysis.elements import Elements, where
+from hybridjit.analysis.examples import Run, common_element
 from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
@@ -53,7 +54,8 @@ class Conflict:
     """Two instances, the one that runs first and the one that runs later, at one element.
 
     `buffer` is None where the order of effects (print, extern calls, errors) is at stake.
-    `parameters` are values of outer variables for which it happens.
+    `parameters` are values of outer variables for which it happens. If it `is_example`, it can be
+    seen to happen, or depends on what arrays hold; if not, it was only not shown to be impossible.
     """
 
     first: Endpoint
@@ -61,6 +63,7 @@ class Conflict:
     buffer: Buffer | None
     element: tuple[int, ...]
     parameters: tuple[tuple[str, int], ...]
+    is_example: bool = True
 
 
 class Dependences:
@@ -285,7 +288,9 @@ class Dependences:
             element = self._common_element((first, a, values[0]), (later, b, values[1]), parameters)
             if element is not None:
                 ends = (_endpoint(first, a, values[0]), _endpoint(later, b, values[1]))
-                return Conflict(*ends, buffer, element, shown)
+                runs = [Run(first, a, values[0]), Run(later, b, values[1])]
+                real = common_element(self.part, runs, element, parameters)
+                return Conflict(*ends, buffer, real or element, shown, real is not None)
         raise AssertionError("a conflict without a common element")
 
     def _common_element(

@@ -133,6 +133,7 @@ class AffineNames:
     def __init__(self) -> None:
         self.texts: dict[Var, str | None] = {}
         self.parameters: dict[str, Var] = {}
+        self.values: dict[Var, Expr] = {}
         self._numbers = count()
         # Those that vary with the loops around the place that is looked at, and those that do not.
         self.products: list[Product] = []
@@ -159,6 +160,7 @@ class AffineNames:
 
     def bind(self, var: Var, value: Expr) -> None:
         """Let `var` stand for `value`, if that has a text."""
+        self.values[var] = value
         self.texts[var] = self.affine(value) if var.of is INT64 else None
 
     def affine(self, expr: Expr) -> str | None:

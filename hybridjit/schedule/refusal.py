@@ -48,8 +48,10 @@ def refuse_conflict(
 ) -> ScheduleError:
     """The error for a step that would turn two conflicting iterations around."""
     help = _find_help(conflict) if help is None else help
+    if not conflict.is_example:
+        message += ", as far as is known"
     error = refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
-    error.witness = find_witness(conflict)
+    error.witness = find_witness(conflict) if conflict.is_example else None
     return error
 
 
@@ -82,7 +84,10 @@ def refuse_obstacle(func: PrimFunc, loop: For, obstacle: concurrency.Obstacle) -
 
 def describe(conflict: dependence.Conflict) -> str:
     """`a[1]` written at line 7 in iteration i=1 is read at line 8 in iteration i=2."""
-    text = str(find_witness(conflict))
+    witness = find_witness(conflict)
+    if not conflict.is_example:
+        return f"it could not be proved that {witness.unproved}"
+    text = str(witness)
     if conflict.parameters:
         values = ", ".join(f"{name}={value}" for name, value in conflict.parameters)
         text += f" (for example with {values})"

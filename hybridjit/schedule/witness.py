@@ -62,6 +62,17 @@ class Witness:
             f"is {after} by `{later.text}` {later.place}"
         )
 
+    @property
+    def unproved(self) -> str:
+        """What would have to hold, of any iterations, for the two not to meet."""
+        first, later = (
+            f"`{end.text}`" + ("" if end.line is None else f" at line {end.line}")
+            for end in (self.first, self.later)
+        )
+        if first == later:
+            return f"{first} is another element in every iteration"
+        return f"{first} and {later} are other elements in other iterations"
+
     def draw(self) -> str:
         """An arrow from one iteration to the other, as SVG; its text says the same."""
         return _Drawing(self).render()

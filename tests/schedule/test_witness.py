@@ -50,6 +50,54 @@ def printed(a: Any, b: Any) -> None:
         print(i)
 
 
+@hybrid.script
+def squares(a: Any, b: Any) -> None:
+    for i in range(6):
+        b[i * i] = i
+
+
+@hybrid.script
+def far_apart(a: Any, b: Any) -> None:
+    for i in range(6):
+        b[i + 10] = b[i * i % 12] + 1
+
+
+@hybrid.script
+def all_equal(a: Any, b: Any) -> None:
+    for i in range(6):
+        b[i * i * 0] = i
+
+
+@hybrid.script
+def looked_up(a: Any, b: Any) -> None:
+    for i in range(6):
+        b[int(a[i, i])] = i
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (squares, "`b[i * i]` at line {0} is another element in every iteration"),
+        (far_apart, "are other elements in other iterations"),
+    ],
+)
+def test_what_was_not_shown_to_happen_is_not_said_to_happen(kernel: Any, text: str) -> None:
+    line = kernel.py_func.__code__.co_firstlineno + 3
+    error = refusal(kernel, "parallel", "i")
+    assert "cannot be parallel, as far as is known: it could not be proved that " in error.message
+    assert text.format(line) in error.message
+    assert error.witness is None
+    kernel.schedule(np.ones((9, 9)), np.ones(40)).parallel("i", unsafe=True)
+
+
+@pytest.mark.parametrize("kernel", [all_equal, looked_up])
+def test_what_can_happen_is_an_example(kernel: Any) -> None:
+    error = refusal(kernel, "parallel", "i")
+    assert error.witness.first.iteration != error.witness.later.iteration
+    assert error.witness.element == ("b[0]" if kernel is all_equal else "b[39]")
+    assert str(error.witness) in error.message
+
+
 def test_the_two_iterations() -> None:
     found = refusal(swept, "reorder", "j", "i").witness
     assert found.element == "a[1, 1]"
