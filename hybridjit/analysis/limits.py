@@ -166,13 +166,27 @@ def _sure_accesses(stmt: Let | Store) -> Iterator[Load | Store]:
 def _distance(loop: For, known: Mapping[Var, Limits]) -> int | None:
     """The largest distance, in the direction of the step, from the start to the stop."""
     assert isinstance(loop.step, Const)
-    end = 1 if loop.step.value.real > 0 else 0
-    start, stop = linear_form(loop.start), linear_form(loop.stop)
-    if start is not None and stop is not None:
+    is_up = loop.step.value.real > 0
+    end = 1 if is_up else 0
+    # That to the least of two stops is not more than either.
+    stops = _parts(loop.stop, Min if is_up else Max)
+    found = [_distance_between(loop.start, stop, end, known) for stop in stops]
+    return (min if is_up else max)((each for each in found if each is not None), default=None)
+
+
+def _parts(expr: Expr, kind: type[Min | Max]) -> list[Expr]:
+    if isinstance(expr, kind):
+        return [*_parts(expr.lhs, kind), *_parts(expr.rhs, kind)]
+    return [expr]
+
+
+def _distance_between(start: Expr, stop: Expr, end: int, known: Mapping[Var, Limits]) -> int | None:
+    forms = linear_form(start), linear_form(stop)
+    if forms[0] is not None and forms[1] is not None:
         # What both have in common, as in range(i, i + 8), goes away.
-        limits = _limits_of_form(stop.plus(start, -1), known)
+        limits = _limits_of_form(forms[1].plus(forms[0], -1), known)
         return None if limits is None else limits[end]
-    first, last = find_limits(loop.start, known), find_limits(loop.stop, known)
+    first, last = find_limits(start, known), find_limits(stop, known)
     return None if first is None or last is None else last[end] - first[1 - end]
 
 

@@ -40,11 +40,16 @@ class Names:
         return var
 
 
-def cut(loop: For, width: Width) -> Cut:
-    """`loop` in rounds of vectors, and a rest."""
+def cut(loop: For, width: Width, most: int | None = None) -> Cut:
+    """`loop` in rounds of vectors, and a rest.
+
+    With `most` iterations at the most, if these are fewer than a round, there is only the rest.
+    """
     extent = loop_extent(loop)
     if extent is None:
-        return _cut_at_run_time(loop, width)
+        return _cut_at_run_time(
+            loop, width, most if most is not None and most < width.wide else None
+        )
     if extent == 0:
         return Cut((), (), Const(0))
     if extent & (extent - 1) == 0 and extent <= width.whole * width.lanes:
@@ -67,7 +72,7 @@ def _at(loop: For, number: int) -> Expr:
     return simplify(loop.start + number * loop_step(loop))
 
 
-def _cut_at_run_time(loop: For, width: Width) -> Cut:
+def _cut_at_run_time(loop: For, width: Width, few: int | None) -> Cut:
     """The bounds of a loop are evaluated once, before it: what is used twice gets a name."""
     names = Names(loop)
     start = names.give("start", loop.start)
@@ -77,15 +82,25 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
     def end_of(lanes: int) -> Expr:
         return names.give("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
 
-    end = end_of(width.wide)
-    rounds = _strips(loop, width.wide, start, end)
-    if isinstance(rounds, For) and width.wide > width.lanes:
-        rounds = dataclasses.replace(rounds, annotations=((UNROLL, False),))
-    if width.is_masked:
-        rest: list[Stmt] = [_masked_rest(loop, width, end, trips)]
+    rounds: list[Stmt] = []
+    end = start
+    if few is None:
+        end = end_of(width.wide)
+        rounds = [_rounds(loop, width, start, end)]
+    if few is not None and few <= width.lanes and width.is_masked:
+        rest: list[Stmt] = [_rest(loop, start, _lanes_for(few), trips)]
+    elif width.is_masked:
+        rest = [_masked_rest(loop, width, end, trips)]
     else:
         rest = [*_unmasked_rest(loop, width, end, end_of)]
-    return Cut(tuple(names.made), (rounds, *map(fresh_copy, rest)), trips)
+    return Cut(tuple(names.made), (*rounds, *map(fresh_copy, rest)), trips)
+
+
+def _rounds(loop: For, width: Width, start: Expr, end: Expr) -> Stmt:
+    rounds = _strips(loop, width.wide, start, end)
+    if isinstance(rounds, For) and width.wide > width.lanes:
+        return dataclasses.replace(rounds, annotations=((UNROLL, False),))
+    return rounds
 
 
 def _masked_rest(loop: For, width: Width, first: Expr, trips: Expr) -> Stmt:

@@ -17,7 +17,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from hybridjit.analysis.lanes import Lanes, find_lanes
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import limits_in, loop_extent, most_iterations
 from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.analysis.traffic import exceeds_caches
 from hybridjit.analysis.vector_width import find_lanes_wanted, find_width
@@ -61,9 +61,9 @@ class _VectorizeLoops(LoopMutator):
             vector = with_lanes(vector, find_lanes_wanted(vector, self.target))
         if not lanes.needs_number and self._is_large(vector):
             return vector
-        parts = cut(vector, width)
         if lanes.needs_number:
-            return private_lanes.private_lanes(lanes, parts, self.fastmath)
+            return private_lanes.private_lanes(lanes, cut(vector, width), self.fastmath)
+        parts = cut(vector, width, most_iterations(vector, limits_in(self.scope)))
         return seq(*parts.names, *parts.loops)
 
     def _is_large(self, loop: For) -> bool:

@@ -28,6 +28,7 @@ KNOWN = {ROW: (2, 9), COLUMN: (-3, 4)}
 BOUNDS: list[Expr | int] = [
     *(0, 5, -4, ROW, COLUMN, ROW + COLUMN, ROW - COLUMN, ROW * 2 - 3, -COLUMN),
     *(Min(ROW, COLUMN), Max(COLUMN, Const(0)), ROW + 8),
+    *(Min(ROW + 8, Const(13)), Max(ROW - 6, COLUMN), Min(ROW + 3, Min(COLUMN + 9, ROW + 5))),
 ]
 
 
@@ -80,6 +81,8 @@ def test_limits_are_reached() -> None:
     assert most_iterations(_loop(ROW, ROW + 16, 3), {}) == 6
     assert most_iterations(_loop(ROW, 12), KNOWN) == 10
     assert most_iterations(_loop(ROW, COLUMN - 2, -2), KNOWN) == 7
+    assert most_iterations(_loop(ROW, Min(ROW + 8, N)), {}) == 8  # a tile
+    assert most_iterations(_loop(ROW, Max(N, ROW - 9), -2), {}) == 5
 
 
 def test_products_and_quotients() -> None:

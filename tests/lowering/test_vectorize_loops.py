@@ -140,6 +140,49 @@ def test_run_time_extent_without_masks() -> None:
     )
 
 
+def test_a_tile_that_is_no_round_is_one_vector() -> None:
+    func = cut(in_tiles_of(8), hj.f32["n"], hj.f32["n"], target=WIDE)
+    assert body_of(func) == (
+        "for j_0 in range(0, a.shape[0], 8):\n"
+        "    j_trips = max(min(j_0 + 8, a.shape[0]), j_0) - j_0\n"
+        "    for j in vectorize(j_0, j_0 + 8):\n"
+        "        if j - j_0 < j_trips:\n"
+        "            b[j] = a[j] * 2.0"
+    )
+
+
+def in_tiles_of(size: int) -> Kernel[..., Any]:
+    @hybrid.script
+    def in_tiles(a: Array, b: Array) -> None:
+        for j_0 in range(0, a.shape[0], size):
+            for j in vectorize(j_0, min(j_0 + size, a.shape[0])):
+                b[j] = a[j] * 2
+
+    return in_tiles
+
+
+@pytest.mark.parametrize("target", [WIDE, NARROW], ids=["masks", "no_masks"])
+@pytest.mark.parametrize("tile", [1, 2, 3, 5, 8, 16, 17, 30])
+@pytest.mark.parametrize("spec", [hj.f32["n"], hj.i8["n"], hj.f64["n"]], ids=str)
+def test_tiles_of_any_size(spec: Any, tile: int, target: Target) -> None:
+    run = compile_func(cut(in_tiles_of(tile), spec, spec, target=target))
+    for size in (0, 1, tile, 2 * tile + 1, 41):
+        a = np.arange(size).astype(str(spec.dtype))
+        b = np.zeros_like(a)
+        run([a, b])
+        np.testing.assert_array_equal(b, a * 2)
+
+
+@pytest.mark.parametrize("tile", [3, 8, 20])
+def test_tiles_natively(tile: int) -> None:
+    for dtype in ("float32", "float64", "int16"):
+        for size in (1, 8, 41):
+            a = np.arange(size).astype(dtype)
+            b = np.zeros_like(a)
+            in_tiles_of(tile)(a, b)
+            np.testing.assert_array_equal(b, a * 2)
+
+
 @hybrid.script
 def updated(a: Array, b: Array) -> None:
     for j in vectorize(a.shape[0]):
