@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hybridjit import ScheduleError
@@ -131,3 +132,46 @@ def test_a_concurrent_reader_must_not_read_what_another_iteration_writes(kind: s
     schedule.serial(inner)
     schedule.compute_inline("t")
     check(SHIFTED, schedule)
+
+
+CHOSEN = """
+def chosen(a: float32["n", "m"], b: float32["n"], at: int64["k"], c: float32["k", "m"]):
+    t = allocate((a.shape[0], a.shape[1]), "float32")
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t[i, j] = {value}
+    for p in range(at.shape[0]):
+        for q in range(c.shape[1]):
+            c[p, q] = t[at[p], q]
+"""
+ROWS = [[0, 3, 1], [2, -1, -4], [1, 4, 0], [-5, 0, 0], []]
+
+
+@pytest.mark.parametrize("value", ["a[i, j] * 2.0", "a[i, j] + b[i]", "a[i, 0] * b[i]"])
+def test_an_index_that_chooses_rows_of_what_is_as_long(value: str):
+    """In bounds, from the end, or neither, which is an IndexError of another array."""
+    schedule = make(CHOSEN.format(value=value))
+
+    schedule.compute_inline("t")
+
+    for rows in ROWS:
+        generator = np.random.default_rng(3)
+        a, b = (generator.random(shape, np.float32) for shape in ((4, 3), 4))
+        args = [a, b, np.array(rows, np.int64), np.zeros((len(rows), 3), np.float32)]
+        assert_unchanged(schedule.original, schedule.func, args, native=True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a[i, j] * float32(i)",  # of a negative index it is another number
+        "1.0",  # there is nothing that would refuse it
+        "a[i, j] if j > 0 else 1.0",
+        "a[a.shape[0] - 1 - i, j]",
+        "a[i, j] + c[i, j]",  # as many rows as there are indices
+    ],
+)
+def test_an_index_that_must_be_in_bounds(value: str):
+    schedule = make(CHOSEN.format(value=value))
+    with pytest.raises(ScheduleError, match="an index of 't' is not proved to be in bounds"):
+        schedule.compute_inline("t")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hybridjit.analysis.accesses import find_accesses, scope_of
 from hybridjit.analysis.coverage import Coverage
@@ -14,10 +14,10 @@ from hybridjit.analysis.overwriting import Overwriting, find_overwriting
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.ir.expr import Buffer, Expr, Load, Var
+from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Or, Select, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
-from hybridjit.ir.visit import Mutator, substitute, walk, walk_stmts
+from hybridjit.ir.visit import Mutator, children, substitute, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
@@ -166,7 +166,9 @@ def _check_reads(func: PrimFunc, definition: Definition) -> None:
     """Refuse unless every element that is read has been stored, and is in bounds."""
     buffer, nest = definition.buffer, definition.nest
     part = infer_instances(func, definition.scope)
-    if find_outside(part, buffer) is not None:
+    inverse = _invert(func, definition)
+    asked = [axis for axis in range(buffer.ndim) if not _hands_on(definition, inverse, axis)]
+    if find_outside(part, buffer, asked) is not None:
         raise refuse(
             func, f"{STEP}: an index of '{buffer.name}' is not proved to be in bounds", [nest]
         )
@@ -182,6 +184,39 @@ def _check_reads(func: PrimFunc, definition: Definition) -> None:
             f"nothing reads it: {describe_fault(fault)}",
             [nest],
         )
+
+
+def _hands_on(
+    definition: Definition, inverse: Mapping[Var, tuple[int, Expr, int]], axis: int
+) -> bool:
+    """Whether the index on an axis only chooses elements of arrays that are as long there.
+
+    Then it need not be in bounds: these arrays refuse what the buffer would have refused, and count
+    from their end what it would have.
+    """
+    for var, (its_axis, offset, sign) in inverse.items():
+        if (its_axis, offset, sign) == (axis, Const(0), 1):
+            value, extent = _value(definition), definition.buffer.shape[axis]
+            uses = sum(node is var for node in walk(value))
+            chosen = [load for load in _sure_loads(value) if _chooses(load, var, extent)]
+            return 0 < uses == sum(index is var for load in chosen for index in load.indices)
+    return False
+
+
+def _chooses(load: Load, var: Var, extent: Expr) -> bool:
+    """Whether `var` is an index of the load on axes of this extent only."""
+    pairs = zip(load.indices, load.buffer.shape, strict=True)
+    return all(size == extent for index, size in pairs if index is var)
+
+
+def _sure_loads(expr: Expr) -> Iterator[Load]:
+    """The loads that are done wherever the value is needed."""
+    if isinstance(expr, Load):
+        yield expr
+    if not isinstance(expr, Select | And | Or):
+        for child in children(expr):
+            if isinstance(child, Expr):
+                yield from _sure_loads(child)
 
 
 def _check_inputs(func: PrimFunc, definition: Definition) -> None:
