@@ -27,8 +27,23 @@ from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import const
 
 
+def _check_matrix(name: str, columns: Any, starts: Any, count: Any) -> None:
+    """Refuse what is no sparse matrix with so many columns, or columns of blocks."""
+    rows = starts.shape[0] - 1
+    if starts[0] != 0 or starts[rows] != columns.shape[0]:
+        raise ValueError(f"{name}: rows begin at 0, and the last ends with the elements")
+    for i in range(rows):
+        if starts[i] > starts[i + 1]:
+            raise ValueError(f"{name}: a row begins before the end of the one before it")
+    for k in range(columns.shape[0]):
+        column = np.int64(columns[k])
+        if column < 0 or column >= count:
+            raise IndexError(f"{name}: there is no column {column} among {count}")
+
+
 @hybrid.script
-def _multiply_csr(values: Any, columns: Any, starts: Any, y: Any) -> Any:
+def _multiply_csr(name: str, values: Any, columns: Any, starts: Any, y: Any) -> Any:
+    _check_matrix(name, columns, starts, y.shape[0])
     out = np.zeros((starts.shape[0] - 1, y.shape[1]), y.dtype)
     for i in range(starts.shape[0] - 1):
         for k in range(starts[i], starts[i + 1]):
@@ -39,8 +54,9 @@ def _multiply_csr(values: Any, columns: Any, starts: Any, y: Any) -> Any:
 
 
 @hybrid.script
-def _multiply_bsr(values: Any, columns: Any, starts: Any, y: Any) -> Any:
+def _multiply_bsr(name: str, values: Any, columns: Any, starts: Any, y: Any) -> Any:
     height, width = values.shape[1], values.shape[2]
+    _check_matrix(name, columns, starts, y.shape[0] // max(width, 1))
     out = np.zeros(((starts.shape[0] - 1) * height, y.shape[1]), y.dtype)
     for i in range(starts.shape[0] - 1):
         for k in range(starts[i], starts[i + 1]):
@@ -53,7 +69,8 @@ def _multiply_bsr(values: Any, columns: Any, starts: Any, y: Any) -> Any:
 
 
 @hybrid.script
-def _add_csr(x: Any, values: Any, columns: Any, starts: Any) -> Any:
+def _add_csr(name: str, x: Any, values: Any, columns: Any, starts: Any) -> Any:
+    _check_matrix(name, columns, starts, x.shape[1])
     out = x.copy()
     for i in range(x.shape[0]):
         for k in range(starts[i], starts[i + 1]):
@@ -64,17 +81,10 @@ def _add_csr(x: Any, values: Any, columns: Any, starts: Any) -> Any:
 @hybrid.script
 def _transpose_csr(values: Any, columns: Any, starts: Any, count: int) -> Any:
     rows = starts.shape[0] - 1
-    if starts[0] != 0 or starts[rows] != values.shape[0]:
-        raise ValueError("csr_transpose: rows begin at 0, and the last ends with the elements")
-    for i in range(rows):
-        if starts[i] > starts[i + 1]:
-            raise ValueError("csr_transpose: a row begins before the end of the one before it")
+    _check_matrix("csr_transpose", columns, starts, count)
     begins = np.zeros(count + 1, np.int64)
     for k in range(columns.shape[0]):
-        column = np.int64(columns[k])
-        if column < 0 or column >= count:
-            raise IndexError(f"csr_transpose: there is no column {column} among {count}")
-        begins[column + 1] += 1
+        begins[np.int64(columns[k]) + 1] += 1
     for j in range(count):
         begins[j + 1] += begins[j]
     places = np.empty(count + 1, np.int64)
@@ -100,7 +110,7 @@ def csr_matmul(values: T, columns: T, starts: T, y: T) -> T:
            [3., 0.]])
     """
     _check_csr("csr_matmul", values, columns, starts, y)
-    return _multiply_csr(values, columns, starts, y)
+    return _multiply_csr("csr_matmul", values, columns, starts, y)
 
 
 @operator(differentiable=False)
@@ -113,7 +123,7 @@ def bsr_matmul(values: T, columns: T, starts: T, y: T) -> T:
     """
     check_rank("bsr_matmul", values, 3, "blocks, rows, columns")
     _check_parts("bsr_matmul", values, columns, starts, y)
-    return _multiply_bsr(values, columns, starts, y)
+    return _multiply_bsr("bsr_matmul", values, columns, starts, y)
 
 
 @operator(differentiable=False)
@@ -127,10 +137,10 @@ def sparse_dense(x: T, values: T, columns: T, starts: T) -> T:
     turned = fill("sparse_dense_turned", (x.shape[1], x.shape[0]), lambda at: x[at[1], at[0]])
     if values.ndim == 3:
         _check_parts("sparse_dense", values, columns, starts, turned)
-        made: Any = _multiply_bsr(values, columns, starts, turned)
+        made: Any = _multiply_bsr("sparse_dense", values, columns, starts, turned)
     else:
         _check_csr("sparse_dense", values, columns, starts, turned)
-        made = _multiply_csr(values, columns, starts, turned)
+        made = _multiply_csr("sparse_dense", values, columns, starts, turned)
     return fill("sparse_dense", (x.shape[0], made.shape[0]), lambda at: made[at[1], at[0]])
 
 
@@ -143,7 +153,7 @@ def sparse_add(x: T, values: T, columns: T, starts: T) -> T:
     """
     _check_csr("sparse_add", values, columns, starts, x)
     _check_rows(x, starts)
-    return _add_csr(x, values, columns, starts)
+    return _add_csr("sparse_add", x, values, columns, starts)
 
 
 def _check_rows(x: Any, starts: Any) -> None:
@@ -161,11 +171,11 @@ def csr_to_dense(values: T, columns: T, starts: T, width: int) -> T:
     array([[0., 2.],
            [3., 0.]])
     """
-    (count,) = read_integers("csr_to_dense", "width", width, 1)
+    (count,) = read_integers("csr_to_dense", "width", width, 1, least=0)
     shape = (starts.shape[0] - 1, count)
     dense = fill("csr_to_dense_zeros", shape, lambda at: _zero_of(values))
     _check_csr("csr_to_dense", values, columns, starts, dense)
-    return _add_csr(dense, values, columns, starts)
+    return _add_csr("csr_to_dense", dense, values, columns, starts)
 
 
 def _zero_of(values: Any) -> Any:
@@ -179,7 +189,7 @@ def csr_transpose(values: T, columns: T, starts: T, width: int) -> tuple[T, T, T
     >>> hs.csr_transpose(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), 2)
     (array([3., 2.]), array([1, 0]), array([0, 1, 2]))
     """
-    (count,) = read_integers("csr_transpose", "width", width, 1)
+    (count,) = read_integers("csr_transpose", "width", width, 1, least=0)
     _check_arrays(np.asarray(values), np.asarray(columns), np.asarray(starts))
     return _transpose_csr(values, columns, starts, count)
 
