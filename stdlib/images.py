@@ -468,7 +468,8 @@ def crop_and_resize(
             return _value(x, physical((image, channel, *own), layout))
 
         if mode == "nearest":
-            value = read([call("rint", source).astype(INT64) for source in sources])
+            # Halves are rounded away from zero, as TOPI does; no point of an image is below it.
+            value = read([nearest(source, "round_prefer_ceil") for source in sources])
         else:
             value = weighted([linear_taps(source) for source in sources], read)
         return if_then_else(are_all(*inside), value, beyond).astype(dtype)
@@ -521,6 +522,11 @@ def dilation2d(x: T, w: T, *, stride: Pair = 1, dilation: Pair = 1, layout: Layo
         (extent - (size - 1) * d - 1) // s + 1
         for extent, size, d, s in zip(extents, w.shape[1:], dilations, strides, strict=True)
     ]
+    if any(isinstance(count, int) and count < 0 for count in counts):
+        raise ArgumentValueError(
+            f"dilation2d: windows of {shown(w)}, {dilations} apart, do not fit into {shown(x)}",
+            help="pad it first, with hs.pad",
+        )
     offsets = [reduce_axis((0, size), axis) for size, axis in zip(w.shape[1:], "ij", strict=True)]
 
     def element(at: tuple[Any, ...]) -> Any:

@@ -252,6 +252,12 @@ def test_the_only_place_of_an_axis_is_its_middle() -> None:
         np.testing.assert_array_equal(found[:, 0, 0], THETA[:, :, 2])
 
 
+def test_the_nearest_place_of_a_crop_at_halves() -> None:
+    x, whole = np.arange(6.0).reshape(1, 1, 6, 1), np.array([[0.0, 0, 1, 1]])
+    found = hs.crop_and_resize(x, whole, np.array([0]), (3, 1), "nearest", layout="NCHW")
+    np.testing.assert_array_equal(found.ravel(), [0, 3, 5])
+
+
 @pytest.mark.parametrize(
     "options",
     [{"roi": (0, 0, 1, 1)}, {"coordinates": "tf_crop_and_resize"},
