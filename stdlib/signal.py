@@ -37,8 +37,16 @@ def fft(x: T, axis: int = -1, *, inverse: bool = False) -> T:
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
     place = normalize_axis("fft", x, axis)
+    _check_points("fft", x, place)
     wide = fill("fft_input", x.shape, lambda at: _element(x, at).astype(COMPLEX128))
     return _ifft(wide, place) if inverse else _fft(wide, place)
+
+
+def _check_points(name: str, x: Any, axis: int) -> None:
+    if are_equal(x.shape[axis], 0):
+        raise ArgumentValueError(
+            f"{name}: {shown(x)} has no elements along axis {axis}, and nothing has no frequencies"
+        )
 
 
 def _element(x: Any, at: tuple[Any, ...]) -> Any:
@@ -53,6 +61,7 @@ def dft(real: T, imag: T, inverse: bool = False) -> tuple[T, T]:
     (array([1., 1.]), array([0., 0.]))
     """
     _check_parts(real, imag)
+    _check_points("dft", real, real.ndim - 1)
     last = real.ndim - 1
     wide = fill("dft_input", real.shape, functools.partial(_joined, real, imag))
     found: Any = _ifft(wide, last) if inverse else _fft(wide, last)
@@ -86,7 +95,7 @@ def stft(
     window: T | None = None,
     *,
     center: bool = False,
-    onesided: bool = True,
+    onesided: bool | None = None,
     normalized: bool = False,
     as_real: bool = False,
 ) -> T:
@@ -94,8 +103,10 @@ def stft(
 
     Each is multiplied by a `window` first. The result has the frequencies in the axis before the
     last, and the places in the last. With center=True signals are reflected at both ends, so that
-    window t has its middle at t * hop_length. With normalized=True all is divided by the root of
-    n_fft; with as_real=True real and imaginary parts are a last axis, in the type of x.
+    window t has its middle at t * hop_length. Of real signals the upper half of the frequencies,
+    which mirrors the lower one, is left out unless onesided=False. With normalized=True all is
+    divided by the root of n_fft; with as_real=True real and imaginary parts are a last axis, in the
+    type of x.
 
     >>> hs.stft(np.ones(8), 4, 2).shape
     (3, 3)
@@ -104,6 +115,7 @@ def stft(
         read_integers("stft", "n_fft and hop_length", n, 1)[0] for n in (n_fft, hop_length)
     )
     _check_frames(x, window, size, hop)
+    is_half = _is_half(x, window, onesided)
     outer = x.ndim - 1
     widths = [(0, 0)] * outer + [(size // 2, size // 2)]
     signal: Any = extend_by("stft", x, widths, "reflect", 0) if center else x
@@ -116,7 +128,7 @@ def stft(
 
     frames = fill("stft_frames", (*signal.shape[:-1], count, size), frame)
     found: Any = _fft(frames, outer + 1)
-    kept = size // 2 + 1 if onesided else size
+    kept = size // 2 + 1 if is_half else size
     shape = (*signal.shape[:-1], kept, count)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -141,6 +153,18 @@ def _check_frames(x: Any, window: Any, size: int, hop: int) -> None:
         raise ArgumentValueError(f"stft: {shown(x)} has no windows of {size} elements, {hop} apart")
     if window is not None and not (window.ndim == 1 and are_equal(window.shape[0], size)):
         raise ArgumentValueError(f"stft: {shown(window)} must have the shape ({size},)")
+
+
+def _is_half(x: Any, window: Any, onesided: bool | None) -> bool:
+    """Whether the lower half of the frequencies says all, as it does of real signals."""
+    is_complex = x.dtype.is_complex or (window is not None and window.dtype.is_complex)
+    if onesided and is_complex:
+        raise ArgumentValueError(
+            f"stft: '{x.name}' or its window is complex, and the frequencies of one side do not "
+            "say all of it",
+            help="leave onesided out, or pass onesided=False",
+        )
+    return not is_complex if onesided is None else onesided
 
 
 def _check_length(signal: Any, size: int) -> None:
