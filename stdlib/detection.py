@@ -15,7 +15,14 @@ from hybridjit.stdlib.parts.constants import constant_matrix
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.images import check_images
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_rank,
+    fill,
+    read_positive,
+    read_reals,
+    shown,
+)
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.operator import operator
@@ -119,10 +126,11 @@ def multibox_transform_loc(
     array([[[0.  , 0.8 , 0.25, 0.25, 0.75, 0.75]]])
     """
     _check_anchors(cls_prob, loc_pred, anchor)
-    if len(variances) != 4:
-        raise ArgumentValueError(f"multibox_transform_loc: got {len(variances)} variances, not 4")
+    shares = read_reals("multibox_transform_loc", "variances", variances)
+    if len(shares) != 4:
+        raise ArgumentValueError(f"multibox_transform_loc: got {len(shares)} variances, not 4")
     counts, best, picked = _best_classes(cls_prob, threshold)
-    made = _placed_boxes((cls_prob, loc_pred, anchor), (best, picked), variances, clip=clip)
+    made = _placed_boxes((cls_prob, loc_pred, anchor), (best, picked), shares, clip=clip)
     return made, counts
 
 
@@ -311,14 +319,19 @@ def proposal(
     ...             (1.0,), (1.0,), rpn_post_nms_top_n=1)
     array([[ 0.,  0.,  0., 15., 15.]])
     """
-    anchors = [_anchor(ratio, scale, feature_stride) for ratio in ratios for scale in scales]
+    (base,) = read_sizes("proposal", "feature_stride", feature_stride, 1)
+    anchors = [
+        _anchor(ratio, scale, base)
+        for ratio in read_positive("proposal", "ratios", ratios)
+        for scale in read_reals("proposal", "scales", scales)
+    ]
     _check_proposal(cls_prob, bbox_pred, im_info, len(anchors))
     (count,) = read_sizes("proposal", "rpn_post_nms_top_n", rpn_post_nms_top_n, 1)
     dtype = meeting_float(cls_prob[0, 0, 0, 0], bbox_pred[0, 0, 0, 0], im_info[0, 0])
     working = working_type(dtype)
     places = constant_matrix("proposal_anchors", anchors, working)
     boxes, scores = _boxes_of_anchors(
-        cls_prob, bbox_pred, im_info, places, feature_stride, float(rpn_min_size), iou_loss
+        cls_prob, bbox_pred, im_info, places, base, float(rpn_min_size), iou_loss
     )
     order: Any = argsort(scores, 1, descending=True)
     kept: Any = _propose(boxes, order, rpn_pre_nms_top_n, count, threshold)

@@ -15,7 +15,14 @@ from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images, known_images
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
-from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_rank,
+    fill,
+    read_positive,
+    read_reals,
+    shown,
+)
 from hybridjit.stdlib.parts.types import Pair, T
 from hybridjit.stdlib.parts.windows import read_sizes
 from hybridjit.stdlib.running.definition import on_arrays
@@ -66,7 +73,8 @@ def non_max_suppression(
     """The boxes to keep, by their places, best first: none overlaps a better one by too much.
 
     Overlap is the area of what two boxes share, divided by the area of both. Boxes of shape
-    (count, 4) whose score is not above score_threshold do not count.
+    (count, 4) whose score is not above score_threshold do not count. Any two opposite corners of
+    a box may be given, as in ONNX.
 
     >>> hs.non_max_suppression(np.array([[0.0, 0, 2, 2], [0, 0, 2, 1.9], [5, 5, 6, 6]]),
     ...                        np.array([0.6, 0.9, 0.3]))
@@ -75,9 +83,15 @@ def non_max_suppression(
     _check_scores(boxes, scores)
     if max_output is not None and max_output < 0:
         raise ArgumentValueError(f"non_max_suppression: there are no {max_output} boxes to keep")
-    wide, marks = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
+    wide, marks = _in_order(np.asarray(boxes, np.float64)), np.asarray(scores, np.float64)
     kept: Any = _suppress(wide, marks, _descending(marks), iou_threshold, score_threshold)
     return kept if max_output is None else kept[:max_output]
+
+
+def _in_order(boxes: Any) -> Any:
+    """Boxes by their lowest and their highest corner."""
+    first, second = boxes[:, :2], boxes[:, 2:]
+    return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=1)
 
 
 def _check_scores(boxes: Any, scores: Any) -> None:
@@ -134,7 +148,9 @@ def multibox_prior(
     """
     check_images("multibox_prior", x, "NCHW")
     rows, columns = x.shape[2:]
-    shapes = [(size, ratios[0]) for size in sizes] + [(sizes[0], ratio) for ratio in ratios[1:]]
+    scales = read_reals("multibox_prior", "sizes", sizes)
+    first, *others = read_positive("multibox_prior", "ratios", ratios)
+    shapes = [(scale, first) for scale in scales] + [(scales[0], ratio) for ratio in others]
     count = len(shapes)
 
     def element(at: tuple[Any, ...]) -> Any:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import numbers
 import operator as operators
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.printer import format_expr
 from hybridjit.stdlib.parts.types import Axes
-from hybridjit.te import Tensor, compute
+from hybridjit.te import Expression, Tensor, compute
 from hybridjit.tensors.compute import Body
+from hybridjit.tensors.expression import dtype_of
 from hybridjit.tensors.sizes import same_size
 from hybridjit.tensors.tensor import index_expr
 
@@ -186,18 +191,30 @@ def indices_at(shape: Shape, place: Any) -> tuple[Any, ...]:
 # -- options ---------------------------------------------------------------------------------------
 
 
-def read_shape(shape: Any) -> Shape:
+def read_shape(operator: str, shape: Any, *, least: int = 0) -> Shape:
     """A shape as it is given: one size, or a sequence of sizes, numbers or expressions."""
-    return tuple(cast("Sequence[Any]", shape)) if isinstance(shape, _SEQUENCE) else (shape,)
+    given = cast("Sequence[Any]", shape) if isinstance(shape, _SEQUENCE) else (shape,)
+    return tuple(read_size(operator, "a size", size, least=least) for size in given)
 
 
-def read_integers(operator: str, what: str, value: object, count: int | None = None) -> list[int]:
+def read_size(operator: str, what: str, size: Any, *, least: int = 0) -> Any:
+    """A number of elements: an integer that is not negative, or an expression."""
+    if isinstance(size, Expression):
+        return size
+    return read_integers(operator, what, size, 1, least=least)[0]
+
+
+def read_integers(
+    operator: str, what: str, value: object, count: int | None = None, *, least: int | None = None
+) -> list[int]:
     """Integers that were given as one, or as a sequence; one stands for `count` of them."""
     given = cast("Sequence[object]", value) if isinstance(value, _SEQUENCE) else (value,)
     try:
         found = [operators.index(cast("Any", number)) for number in given]
     except TypeError:
         raise ArgumentError(f"{operator}: {what} must be integers, got {value!r}") from None
+    if least is not None and any(number < least for number in found):
+        raise ArgumentValueError(f"{operator}: {what} must be at least {least}, got {value!r}")
     if count is None or len(found) == count:
         return found
     if isinstance(value, _SEQUENCE):
@@ -205,6 +222,45 @@ def read_integers(operator: str, what: str, value: object, count: int | None = N
             f"{operator}: {what} must be {count} integers, got {value!r}",
         )
     return found * count
+
+
+def read_reals(operator: str, what: str, value: object) -> list[float]:
+    """Real numbers that were given as one, or as a sequence of at least one."""
+    given = cast("Sequence[object]", value) if isinstance(value, _SEQUENCE) else (value,)
+    if not given or not all(isinstance(number, numbers.Real) for number in given):
+        raise ArgumentError(
+            f"{operator}: {what} must be real numbers, got {value!r}", help="as in (0.5, 1.0)"
+        )
+    return [float(cast("Any", number)) for number in given]
+
+
+def read_positive(operator: str, what: str, value: object) -> list[float]:
+    """Real numbers that are larger than 0."""
+    found = read_reals(operator, what, value)
+    if not all(number > 0 for number in found):
+        raise ArgumentValueError(f"{operator}: {what} must be larger than 0, got {value!r}")
+    return found
+
+
+def read_dtype(operator: str, dtype: object) -> DType:
+    """The type of elements that an option names, as we or NumPy do: "float32", "f4", float."""
+    try:
+        return dtype_of(dtype)
+    except ArgumentError:
+        found = None if dtype is None else _numpy_type(dtype)
+    if found is None:
+        raise ArgumentError(
+            f"{operator}: dtype must be a type of elements, got {dtype!r}",
+            help='as in "float32" or np.float32',
+        )
+    return found
+
+
+def _numpy_type(dtype: Any) -> DType | None:
+    try:
+        return find_dtype(np.dtype(dtype))
+    except TypeError:
+        return None
 
 
 def check_choice(operator: str, what: str, value: object, choices: Sequence[str]) -> None:

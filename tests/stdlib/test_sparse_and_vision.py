@@ -221,11 +221,30 @@ NO_MATRICES: dict[str, Any] = {
 }
 
 
+# Each on a matrix with three columns, or three columns of blocks.
+OF_MATRICES: dict[str, Any] = {
+    "csr_transpose": lambda v, c, s: hs.csr_transpose(v, c, s, 3),
+    "csr_to_dense": lambda v, c, s: hs.csr_to_dense(v, c, s, 3),
+    "csr_matmul": lambda v, c, s: hs.csr_matmul(v, c, s, np.eye(3)),
+    "sparse_add": lambda v, c, s: hs.sparse_add(np.ones((len(s) - 1, 3)), v, c, s),
+    "sparse_dense": lambda v, c, s: hs.sparse_dense(np.eye(3), v, c, s),
+    "sparse_dense of blocks": lambda v, c, s: hs.sparse_dense(np.eye(6), blocks_of(v), c, s),
+    "bsr_matmul": lambda v, c, s: hs.bsr_matmul(blocks_of(v), c, s, np.eye(6)),
+}
+
+
+def blocks_of(values: Any) -> Any:
+    return values[:, None, None] * np.ones((1, 2, 2))
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", OF_MATRICES)
 @pytest.mark.parametrize("message", NO_MATRICES)
-def test_what_is_no_matrix_is_not_transposed(message: str) -> None:
+def test_what_is_no_matrix(message: str, name: str) -> None:
     columns, starts = map(np.array, NO_MATRICES[message])
-    with pytest.raises((ValueError, IndexError), match=message):
-        hs.csr_transpose(np.ones(2), columns, starts, 3)
+    wanted = f"^{name.split()[0]}: .*({message}|do not match)"
+    with pytest.raises((ValueError, IndexError), match=wanted):
+        OF_MATRICES[name](np.ones(2), columns, starts)
 
 
 @FEW
@@ -239,7 +258,20 @@ def test_suppression(seed: int, most: float, lowest: float) -> None:
     assert hs.non_max_suppression(boxes, scores, most, lowest, 2).tolist() == found.tolist()[:2]
 
 
+def test_suppression_of_boxes_by_any_two_opposite_corners() -> None:
+    scores = RNG.random(6)
+    wanted = hs.non_max_suppression(BOXES, scores, 0.1).tolist()
+    for order in ([2, 3, 0, 1], [2, 1, 0, 3], [0, 3, 2, 1]):
+        assert hs.non_max_suppression(BOXES[:, order], scores, 0.1).tolist() == wanted
+
+
 MISTAKES: dict[str, Any] = {
+    "multibox_prior: ratios must be larger": lambda: hs.multibox_prior(X, (1.0,), (1.0, -1.0)),
+    "multibox_prior: ratios must be larger than 0, got .0.0": lambda: hs.multibox_prior(
+        X, (1.0,), (0.0,)
+    ),
+    "multibox_prior: ratios must be real": lambda: hs.multibox_prior(X, (1.0,), ()),
+    "multibox_prior: sizes must be real": lambda: hs.multibox_prior(X, ("a",)),  # pyright: ignore
     "'values' of shape .* and 'columns'": lambda: hs.csr_matmul(Y[0], LABELS, LABELS, Y),
     "both matrices must be of one type": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS, SINGLE),
     "has no end of the last row": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS[:0], Y),
