@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import BOOL, INT8
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.precision import rounded_once
 from hybridjit.stdlib.parts.shapes import (
@@ -229,12 +230,12 @@ def relu6(x: T) -> T:
 
 @elementwise
 def thresholded_relu(x: T, threshold: T | Number = 1.0) -> T:
-    """x, but 0 where it is not above a threshold.
+    """x, but 0 where it is not above a threshold; NaN stays NaN.
 
     >>> hs.thresholded_relu(np.array([0.5, 2.0]))
     array([0., 2.])
     """
-    element = rounded_once(lambda v, t: call("select", v > t, v, 0))
+    element = rounded_once(lambda v, t: call("select", v <= t, 0, v))
     return broadcast(element, x, threshold, name="thresholded_relu")
 
 
@@ -250,25 +251,25 @@ def softsign(x: T) -> T:
 
 @elementwise
 def hard_shrink(x: T, threshold: T | Number = 0.5) -> T:
-    """x, but 0 where it is at most a threshold away from 0.
+    """x, but 0 where it is at most a threshold away from 0; NaN stays NaN.
 
     >>> hs.hard_shrink(np.array([-1.0, 0.25]))
     array([-1.,  0.])
     """
-    element = rounded_once(lambda v, t: call("select", call("abs", v) > t, v, 0))
+    element = rounded_once(lambda v, t: call("select", call("abs", v) <= t, 0, v))
     return broadcast(element, x, threshold, name="hard_shrink")
 
 
 @elementwise
 def soft_shrink(x: T, threshold: T | Number = 0.5) -> T:
-    """x, nearer to 0 by a threshold, and 0 where it is not further away.
+    """x, nearer to 0 by a threshold, and 0 where it is not further away; NaN stays NaN.
 
     >>> hs.soft_shrink(np.array([-1.0, 0.25, 2.0]))
     array([-0.5,  0. ,  1.5])
     """
 
     def element(v: Any, t: Any) -> Any:
-        return call("select", v > t, v - t, call("select", v < -t, v + t, 0))
+        return call("select", v > t, v - t, call("select", v >= -t, 0, v + t))
 
     return broadcast(rounded_once(element), x, threshold, name="soft_shrink")
 
@@ -290,7 +291,7 @@ def log_sigmoid(x: T) -> T:
     >>> hs.log_sigmoid(np.array([0.0, -1000.0]))
     array([-6.93147181e-01, -1.00000000e+03])
     """
-    return broadcast(rounded_once(lambda v: -_softplus(-v)), x, name="log_sigmoid")
+    return broadcast(rounded_once(lambda v: -_softplus(-_signed(v))), x, name="log_sigmoid")
 
 
 @operator
@@ -317,5 +318,11 @@ def _half_of(x: Any, axis: int) -> Any:
     return size // 2
 
 
+def _signed(value: Any) -> Any:
+    """An element that has an opposite, which bools do not have."""
+    return value.astype(INT8) if value.dtype is BOOL else value
+
+
 def _softplus(value: Any) -> Any:
+    value = _signed(value)
     return maximum(value, 0) + call("log1p", call("exp", -call("abs", value)))

@@ -147,6 +147,28 @@ def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
 
 
+STAY_NAN = (
+    *("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "sigmoid", "silu", "swish", "gelu"),
+    *("softplus", "mish", "hard_sigmoid", "hard_swish", "hard_tanh", "thresholded_relu"),
+    *("softsign", "hard_shrink", "soft_shrink", "tanh_shrink", "log_sigmoid"),
+)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", STAY_NAN)
+def test_nan_stays_nan(name: str) -> None:
+    assert np.isnan(getattr(hs, name)(np.array([np.nan, 1.0]))).tolist() == [True, False]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", ["softplus", "log_sigmoid", "mish", "sigmoid", "silu"])
+def test_bools_are_small_integers(name: str) -> None:
+    x = np.array([True, False])
+    found, wanted = (getattr(hs, name)(x.astype(dtype)) for dtype in ("bool", "int8"))
+    assert found.dtype == np.float16
+    np.testing.assert_array_equal(found, wanted)
+
+
 MISTAKES: dict[str, Any] = {
     "has no slope for each place": lambda: hs.prelu(X, GAMMA, 2),
     "has no two halves": lambda: hs.glu(X, 3),
