@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hybridjit.ir.dtype import INT64, WEAK_INT
+from hybridjit.ir.dtype import BOOL, INT8, INT64, WEAK_INT
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.shapes import broadcast
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.elementwise import each, elementwise
 from hybridjit.te import Expression
@@ -82,7 +84,13 @@ def fmod(x: T | Number, y: T | Number) -> T:
     >>> hs.fmod(np.array([-7.0, 7.0]), 3.0)
     array([-1.,  1.])
     """
-    return each("fmod", x, y)
+
+    def element(*values: Any) -> Any:
+        a, b = (Expression(as_scalar(value)) for value in values)
+        # Of two bools it is an int8, as in NumPy.
+        return call("fmod", a.astype(INT8) if a.dtype is b.dtype is BOOL else a, b)
+
+    return broadcast(element, x, y, name="fmod")
 
 
 @elementwise

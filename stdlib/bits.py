@@ -12,6 +12,7 @@ from hybridjit.stdlib.parts.shapes import (
     check_rank,
     fill,
     normalize_axis,
+    read_dtype,
     read_integers,
     replaced,
     shown,
@@ -20,7 +21,6 @@ from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import const, if_then_else, popcount, reduce_axis
 from hybridjit.te import sum as added
-from hybridjit.tensors.expression import dtype_of
 
 WORD = 32
 
@@ -112,7 +112,7 @@ def bitserial_dense(
     check_integers(name, x, w)
     _check_inputs(name, x, w)
     counts = read_integers(name, "data_bits and weight_bits", [data_bits, weight_bits], 2)
-    wanted = dtype_of(dtype)
+    wanted = read_dtype(name, dtype)
     if min(counts) < 1 or max(counts) > 8 or not wanted.is_integer:
         raise ArgumentValueError(f"{name}: there are 1 to 8 bits, got {counts}, in {wanted}")
     data, weights = (

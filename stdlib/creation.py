@@ -14,7 +14,7 @@ import numpy as np
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64, DType
 from hybridjit.stdlib.parts.constants import chosen, constant_vector
-from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.elements import call, stored
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -24,8 +24,11 @@ from hybridjit.stdlib.parts.shapes import (
     count_elements,
     fill,
     normalize_axis,
+    read_dtype,
     read_integers,
+    read_reals,
     read_shape,
+    read_size,
     show,
     shown,
 )
@@ -33,7 +36,7 @@ from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import Expression, Tensor, const, if_then_else
 from hybridjit.te import min as least
-from hybridjit.tensors.expression import as_scalar, dtype_of
+from hybridjit.tensors.expression import as_scalar
 
 # Numbers that are part of the code, of which each is a branch.
 MAX_CONSTANTS = 256
@@ -54,7 +57,7 @@ def full(
            [7, 7]])
     """
     number = value[()] if isinstance(value, Tensor) else value
-    return _filled("full", read_shape(shape), number, dtype)
+    return _filled("full", read_shape("full", shape), number, dtype)
 
 
 @operator
@@ -69,9 +72,9 @@ def full_like(x: T, value: T | Number, dtype: Any = None) -> T:
 
 
 def _filled(name: str, shape: Sequence[Any], number: Any, dtype: Any) -> Any:
-    element = Expression(as_scalar(number))
-    wanted = element.dtype if dtype is None else dtype_of(dtype)
-    return fill(name, shape, lambda at: element.astype(wanted))
+    wanted = Expression(as_scalar(number)).dtype if dtype is None else read_dtype(name, dtype)
+    element = stored(number, wanted)
+    return fill(name, shape, lambda at: element)
 
 
 @operator(differentiable=False)
@@ -84,21 +87,34 @@ def arange(
     array([2, 5, 8])
     """
     first, last = (0, start) if stop is None else (start, stop)
-    wanted = _range_type((first, last, step)) if dtype is None else dtype_of(dtype)
+    _check_range(first, last, step)
+    wanted = _range_type((first, last, step)) if dtype is None else read_dtype("arange", dtype)
     working = working_type(wanted)
-    if step == 0:
-        raise ArgumentValueError("arange: the step is not 0")
+    count = _count_steps(first, last, step)
     # As in NumPy: the distance of the first two numbers is repeated, as the type rounds them.
-    base, second = (_number(value, wanted).astype(working) for value in (first, first + step))
+    others = (first, first) if isinstance(count, int) and count < 2 else (first, first + step)
+    base, second = (_number(value, wanted).astype(working) for value in others)
 
     def element(at: tuple[Any, ...]) -> Any:
         return (base + at[0].astype(working) * (second - base)).astype(wanted)
 
-    return fill("arange", [_count_steps(first, last, step)], element)
+    return fill("arange", [count], element)
+
+
+def _check_range(*numbers: Any) -> None:
+    """Refuse what is no start, stop and step of a range."""
+    for what, number in zip(("start", "stop", "step"), numbers, strict=True):
+        if isinstance(number, Expression):
+            continue
+        read_reals("arange", what, number)
+        if not math.isfinite(number):
+            raise ArgumentValueError(f"arange: {what} must be finite, got {number!r}")
+    if numbers[2] == 0:
+        raise ArgumentValueError("arange: the step is not 0")
 
 
 def _number(value: Any, dtype: DType) -> Any:
-    return value.astype(dtype) if isinstance(value, Expression) else const(value, dtype)
+    return value.astype(dtype) if isinstance(value, Expression) else stored(value, dtype)
 
 
 def _range_type(numbers: Sequence[Any]) -> DType:
@@ -130,7 +146,7 @@ def const_vector(values: Sequence[Any], dtype: Any = None, *, like: T | None = N
             f"there are up to {MAX_CONSTANTS}",
             help="pass them as an array or a tensor",
         )
-    wanted = dtype_of(found.dtype if dtype is None else dtype)
+    wanted = read_dtype("const_vector", found.dtype if dtype is None else dtype)
     return constant_vector("const_vector", [value.item() for value in found], wanted)
 
 
@@ -141,7 +157,7 @@ def shape(x: T, dtype: Any = "int64") -> T:
     >>> hs.shape(np.ones((2, 3)))
     array([2, 3])
     """
-    wanted = dtype_of(dtype)
+    wanted = read_dtype("shape", dtype)
     sizes = [_number(size, wanted) for size in x.shape] or [const(0, wanted)]
     return fill("shape", (x.ndim,), lambda at: chosen(sizes, at[0]))
 
@@ -154,7 +170,8 @@ def size(x: T, dtype: Any = "int64") -> T:
     array(6)
     """
     count = count_elements(x.shape, range(x.ndim))
-    return fill("size", (), lambda at: _number(count, dtype_of(dtype)))
+    number = _number(count, read_dtype("size", dtype))
+    return fill("size", (), lambda at: number)
 
 
 @operator(differentiable=False)
@@ -165,9 +182,10 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = "float64", *, like: T | 
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    wanted = dtype_of(dtype)
+    wanted = read_dtype("eye", dtype)
     one, zero = const(1, wanted), const(0, wanted)
-    shape = (n, n if m is None else m)
+    rows = read_size("eye", "n", n)
+    shape = (rows, rows if m is None else read_size("eye", "m", m))
     offset = _offset("eye", k)
     return fill("eye", shape, lambda at: if_then_else(at[1] - at[0] == offset, one, zero))
 
@@ -289,17 +307,18 @@ def one_hot(
            [1., 0., 0.]], dtype=float32)
     """
     check_integers("one_hot", indices)
-    wanted = dtype_of(dtype)
+    size = read_size("one_hot", "depth", depth)
+    wanted = read_dtype("one_hot", dtype)
     rank = indices.ndim + 1
     place = rank - 1 if axis == -1 else normalize_axis("one_hot", _Ranked(rank), axis)
-    on, off = (Expression(as_scalar(value)).astype(wanted) for value in (on_value, off_value))
+    on, off = (stored(value, wanted) for value in (on_value, off_value))
 
     def element(at: tuple[Any, ...]) -> Any:
         found: Any = indices[(*at[:place], *at[place + 1 :])]
-        wrapped = if_then_else(found < 0, found.astype(INT64) + depth, found.astype(INT64))
+        wrapped = if_then_else(found < 0, found.astype(INT64) + size, found.astype(INT64))
         return if_then_else(wrapped == at[place], on, off)
 
-    shape = (*indices.shape[:place], depth, *indices.shape[place:])
+    shape = (*indices.shape[:place], size, *indices.shape[place:])
     return fill("one_hot", shape, element)
 
 

@@ -10,14 +10,20 @@ from hybridjit.ir.expr import Var
 from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert, sum_type
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis, replaced
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    broadcast,
+    flatten,
+    normalize_axis,
+    read_dtype,
+    replaced,
+)
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import scan_inside
 from hybridjit.te import compute, const, if_then_else, placeholder, scan
 from hybridjit.te import min as least
-from hybridjit.tensors.expression import dtype_of
 from hybridjit.tensors.tensor import index_expr
 
 RECIPE = scheduled_by(scan_inside)
@@ -35,7 +41,7 @@ class Accumulation:
         """The combination of all elements of `x` up to each one along an axis."""
         x = flatten(f"{self.name}_flat", x) if axis is None else x
         place = 0 if axis is None else normalize_axis(self.name, x, axis)
-        wanted = sum_type(x.dtype) if dtype is None else dtype_of(dtype)
+        wanted = sum_type(x.dtype) if dtype is None else read_dtype(self.name, dtype)
         values = convert(f"{self.name}_converted", x, working_type(wanted))
         if are_equal(x.shape[place], 0):
             return broadcast(lambda value: value.astype(wanted), x, name=self.name)

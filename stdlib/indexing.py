@@ -13,6 +13,7 @@ import numpy as np
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import INT64
+from hybridjit.stdlib.parts.elements import stored
 from hybridjit.stdlib.parts.scattering import scatter
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -33,10 +34,9 @@ from hybridjit.stdlib.parts.shapes import (
 )
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.te import Expression, if_then_else
+from hybridjit.te import if_then_else
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
-from hybridjit.tensors.expression import as_scalar
 
 Bounds = Literal["raise", "clip", "wrap"]
 Reduction = Literal["none", "add", "mul", "max", "min"]
@@ -258,7 +258,7 @@ def dynamic_slice(x: T, starts: T, sizes: int | Sequence[Any]) -> T:
     """
     check_integers("dynamic_slice", starts)
     check_rank("dynamic_slice", starts, 1, "a start for each axis")
-    counts = read_shape(sizes)
+    counts = read_shape("dynamic_slice", sizes)
     _check_fit(x, starts, counts)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -286,7 +286,7 @@ def dynamic_strided_slice(x: T, starts: T, strides: T, sizes: int | Sequence[Any
     check_integers(name, starts, strides)
     for part in (starts, strides):
         check_rank(name, part, 1, "one for each axis")
-    counts = read_shape(sizes)
+    counts = read_shape(name, sizes)
     fits = [(part.shape[0], x.ndim) for part in (starts, strides)]
     if len(counts) != x.ndim or not all(are_equal(*pair) for pair in fits):
         raise ArgumentValueError(f"{name}: {shown(x)} has {x.ndim} axes, and not {len(counts)}")
@@ -336,11 +336,11 @@ def sequence_mask(x: T, lengths: T, value: T | Number = 0, *, axis: int = 0) -> 
     if axis not in (0, 1):
         raise ArgumentValueError(f"sequence_mask: the axis is 0 or 1, got {axis!r}")
     _check_lengths("sequence_mask", x, lengths, 1 - axis)
-    beyond = Expression(as_scalar(value))
+    beyond = stored(value, x.dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
         own: Any = x[at]
-        return if_then_else(at[axis] < lengths[at[1 - axis]], own, beyond.astype(own.dtype))
+        return if_then_else(at[axis] < lengths[at[1 - axis]], own, beyond)
 
     return fill("sequence_mask", x.shape, element)
 

@@ -16,6 +16,7 @@ from hybridjit.stdlib.parts.shapes import (
     check_rank,
     fill,
     normalize_axis,
+    read_dtype,
     read_integers,
     replaced,
     shown,
@@ -23,7 +24,6 @@ from hybridjit.stdlib.parts.shapes import (
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import extern, if_then_else
-from hybridjit.tensors.expression import dtype_of
 
 Mode = Literal["DCR", "CRD"]
 
@@ -140,7 +140,7 @@ def reinterpret(x: T, dtype: Any) -> T:
     >>> hs.reinterpret(np.array([1.0], np.float32), "int32")
     array([1065353216], dtype=int32)
     """
-    return _reinterpreted(x, dtype_of(dtype))
+    return _reinterpreted(x, read_dtype("reinterpret", dtype))
 
 
 def _reinterpreted(x: Any, dtype: DType) -> Any:
@@ -272,6 +272,11 @@ def batch_to_space_nd(
         size * block - before - after
         for size, block, (before, after) in zip(inner, blocks, sides, strict=True)
     ]
+    if any(isinstance(size, int) and size < 0 for size in sizes):
+        raise ArgumentValueError(
+            f"{name}: crops {sides} leave out more than there is of {shown(x)} in blocks of "
+            f"{tuple(blocks)}"
+        )
 
     def element(at: tuple[Any, ...]) -> Any:
         places = [

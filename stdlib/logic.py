@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.parts.shapes import broadcast
+from hybridjit.errors import ArgumentError
+from hybridjit.stdlib.parts.shapes import broadcast, read_dtype
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.elementwise import each, elementwise
+from hybridjit.te import Expression, Tensor
+from hybridjit.tensors.expression import as_scalar
 
 
 @elementwise(differentiable=False)
@@ -106,7 +109,7 @@ def bitwise_and(x: T | Number, y: T | Number) -> T:
     >>> hs.bitwise_and(np.array([6, 5]), 3)
     array([2, 1])
     """
-    return each("&", x, y, name="bitwise_and")
+    return _of_bits("&", x, y, name="bitwise_and")
 
 
 @elementwise(differentiable=False)
@@ -116,7 +119,7 @@ def bitwise_or(x: T | Number, y: T | Number) -> T:
     >>> hs.bitwise_or(np.array([6, 5]), 3)
     array([7, 7])
     """
-    return each("|", x, y, name="bitwise_or")
+    return _of_bits("|", x, y, name="bitwise_or")
 
 
 @elementwise(differentiable=False)
@@ -126,7 +129,7 @@ def bitwise_xor(x: T | Number, y: T | Number) -> T:
     >>> hs.bitwise_xor(np.array([6, 5]), 3)
     array([5, 6])
     """
-    return each("^", x, y, name="bitwise_xor")
+    return _of_bits("^", x, y, name="bitwise_xor")
 
 
 @elementwise(differentiable=False)
@@ -136,7 +139,7 @@ def left_shift(x: T | Number, y: T | Number) -> T:
     >>> hs.left_shift(np.array([1, 3]), 2)
     array([ 4, 12])
     """
-    return each("<<", x, y, name="left_shift")
+    return _of_bits("<<", x, y, name="left_shift")
 
 
 @elementwise(differentiable=False)
@@ -146,7 +149,19 @@ def right_shift(x: T | Number, y: T | Number) -> T:
     >>> hs.right_shift(np.array([4, 9]), 2)
     array([1, 2])
     """
-    return each(">>", x, y, name="right_shift")
+    return _of_bits(">>", x, y, name="right_shift")
+
+
+def _of_bits(function: str, x: Any, y: Any, *, name: str) -> Any:
+    """A function of the bits of numbers, which floats are not taken for."""
+    for operand in (x, y):
+        dtype = (operand if isinstance(operand, Tensor) else Expression(as_scalar(operand))).dtype
+        if dtype.is_inexact:
+            raise ArgumentError(
+                f"{name}: operands must be integers or bools, got {dtype}",
+                help="convert them, as in x.astype(np.int64), or see hs.reinterpret",
+            )
+    return each(function, x, y, name=name)
 
 
 @elementwise(differentiable=False)
@@ -176,4 +191,5 @@ def cast(x: T, dtype: Any) -> T:
     >>> hs.cast(np.array([1.75, -2.5]), "int32")
     array([ 1, -2], dtype=int32)
     """
-    return broadcast(lambda value: value.astype(dtype), x, name="cast")
+    wanted = read_dtype("cast", dtype)
+    return broadcast(lambda value: value.astype(wanted), x, name="cast")

@@ -17,6 +17,7 @@ from hybridjit.stdlib.parts.shapes import (
     broadcast,
     fill,
     normalize_axes,
+    normalize_axis,
     replaced,
     show,
     shown,
@@ -52,7 +53,7 @@ def batch_norm(
     >>> hs.batch_norm(np.array([[1.0, 2.0]]), np.array([1.0, 1.0]), np.array([1.0, 4.0]))
     array([[0.        , 0.49999938]])
     """
-    axes = normalize_axes("batch_norm", x, axis)
+    axes = (normalize_axis("batch_norm", x, axis),)
     for operand in (mean, variance, gamma, beta):
         _check_shape("batch_norm", x, operand, axes)
     one, zero = 1 if gamma is None else gamma, 0 if beta is None else beta
@@ -102,7 +103,7 @@ def batch_norm_train(
     (array([0.2]), array([1.]))
     """
     name = "batch_norm_train"
-    (place,) = normalize_axes(name, x, axis)
+    place = normalize_axis(name, x, axis)
     for operand in (moving_mean, moving_variance, gamma, beta):
         _check_shape(name, x, operand, (place,))
     if not 0 <= momentum <= 1:
@@ -311,7 +312,7 @@ def weight_norm(v: T, g: T, axis: int = 0, *, epsilon: float = 0.0) -> T:
     >>> hs.weight_norm(np.array([[3.0, 4.0]]), np.array([10.0]))
     array([[6., 8.]])
     """
-    (place,) = normalize_axes("weight_norm", v, axis)
+    place = normalize_axis("weight_norm", v, axis)
     _check_shape("weight_norm", v, g, (place,))
     dtype = _type_of(v, g)
     working = working_type(dtype)
@@ -342,7 +343,7 @@ def lrn(
     >>> hs.lrn(np.array([[1.0, 2.0, 3.0]]), 3, alpha=3.0, beta=0.5)
     array([[0.40824829, 0.51639778, 0.80178373]])
     """
-    (place,) = normalize_axes("lrn", x, axis)
+    place = normalize_axis("lrn", x, axis)
     if size < 1:
         raise ArgumentValueError(f"lrn: there are no {size} neighbours")
     dtype = _type_of(x)

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.stdlib.parts.accumulation import average
-from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.elements import call, stored
 from hybridjit.stdlib.parts.extrema import find_extremum, largest, smallest
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -86,7 +86,7 @@ def dilate(x: T, strides: int | Sequence[int], value: T | Number = 0) -> T:
     def element(at: tuple[Any, ...]) -> Any:
         own = x[tuple(place // step for place, step in zip(at, steps, strict=True))]
         is_own = [place % step == 0 for place, step in zip(at, steps, strict=True) if step > 1]
-        other = Expression(as_scalar(value)).astype(x.dtype)
+        other = stored(value, x.dtype)
         return if_then_else(are_all(*is_own), own, other) if is_own else own
 
     sizes = [_spread(size, step) for size, step in zip(x.shape, steps, strict=True)]
@@ -109,7 +109,9 @@ def read_widths(name: str, x: Any, widths: Any) -> list[tuple[int, int]]:
         pairs = [read_integers(name, "pad_width", entry) for entry in rows]
     pairs = pairs * x.ndim if len(pairs) == 1 else pairs
     found = [(pair[0], pair[-1]) for pair in pairs if len(pair) in (1, 2)]
-    if len(found) != x.ndim or any(width < 0 for pair in found for width in pair):
+    if any(width < 0 for pair in found for width in pair):
+        raise ArgumentValueError(f"{name}: pad_width must be at least 0, got {widths!r}")
+    if len(found) != x.ndim:
         raise ArgumentValueError(
             f"{name}: {shown(x)} has {x.ndim} axes, got the widths {widths!r}",
             help="give one number, (before, after), or a pair for each axis",
@@ -199,7 +201,7 @@ def _check_not_empty(name: str, x: Any, axes: Sequence[int]) -> None:
 
 
 def _or_constant(x: Any, inner: list[Any], padded: Sequence[Any], value: Any) -> Any:
-    number = Expression(as_scalar(value)).astype(x.dtype)
+    number = stored(value, x.dtype)
     conditions: list[Any] = []
     for axis, (before, after) in padded:
         conditions += [] if _is_none(before) else [inner[axis] >= 0]

@@ -11,7 +11,14 @@ from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DTyp
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.images import Layout
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, normalize_axis, shown
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_rank,
+    fill,
+    normalize_axis,
+    read_dtype,
+    shown,
+)
 from hybridjit.stdlib.parts.sliding import Convolution, read_convolution
 from hybridjit.stdlib.parts.types import Number, Padding, Pair, T
 from hybridjit.stdlib.parts.windows import Movement
@@ -21,7 +28,7 @@ from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_tiles
 from hybridjit.te import Expression, Tensor, dot_bytes, if_then_else, reduce_axis
 from hybridjit.te import sum as added
-from hybridjit.tensors.expression import as_scalar, dtype_of
+from hybridjit.tensors.expression import as_scalar
 
 PRODUCTS = scheduled_by(in_tiles)
 # Kinds of numbers that are known when it runs, by the codes of TVM's simulated quantization.
@@ -46,6 +53,7 @@ def quantize(
     array([  1,  -2, 127], dtype=int8)
     """
     wanted = _small_type("quantize", dtype)
+    _check_zeros("quantize", zero_point)
     _check_scales("quantize", x, (scale, zero_point), axis)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -72,8 +80,9 @@ def dequantize(
     array([ 0.5, -1. ], dtype=float32)
     """
     _check_quantized("dequantize", x)
+    _check_zeros("dequantize", zero_point)
     _check_scales("dequantize", x, (scale, zero_point), axis)
-    wanted = dtype_of(dtype)
+    wanted = read_dtype("dequantize", dtype)
 
     working = working_type(wanted)
     whole = _type_of_distances(x)
@@ -106,6 +115,7 @@ def requantize(
     _check_quantized("requantize", x)
     wanted = _small_type("requantize", dtype)
     scaling = (input_scale, input_zero_point, output_scale, output_zero_point)
+    _check_zeros("requantize", input_zero_point, output_zero_point)
     _check_scales("requantize", x, scaling, axis)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -127,6 +137,7 @@ def fake_quantize(
     array([ 0.5, 63.5])
     """
     wanted = _small_type("fake_quantize", dtype)
+    _check_zeros("fake_quantize", zero_point)
     _check_scales("fake_quantize", x, (scale, zero_point), axis)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -376,7 +387,7 @@ def _at(value: Any, at: tuple[Any, ...], axis: int) -> Any:
 
 
 def _small_type(name: str, dtype: Any) -> DType:
-    found = dtype_of(dtype)
+    found = read_dtype(name, dtype)
     if not found.is_integer or found.bits > 32:
         raise ArgumentError(
             f"{name}: numbers are quantized to integers of up to 32 bits, got {found}"
@@ -396,7 +407,8 @@ def _check_quantized(name: str, x: Any, widest: DType = INT64) -> None:
 
 def _check_zeros(name: str, *zeros: Any) -> None:
     for zero in zeros:
-        dtype = INT32 if isinstance(zero, int) else _scalar(zero).dtype
+        is_plain = isinstance(zero, int)
+        dtype = INT32 if is_plain else (zero if isinstance(zero, Tensor) else _scalar(zero)).dtype
         if not dtype.is_integer:
             raise ArgumentError(f"{name}: a zero point is an integer, got one of type {dtype}")
 

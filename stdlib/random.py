@@ -23,6 +23,7 @@ from hybridjit.stdlib.parts.shapes import (
     fill,
     flat_place,
     flatten,
+    read_dtype,
     read_integers,
     read_shape,
     shown,
@@ -30,7 +31,7 @@ from hybridjit.stdlib.parts.shapes import (
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import Expression, const
-from hybridjit.tensors.expression import as_scalar, dtype_of
+from hybridjit.tensors.expression import as_scalar
 
 # Threefry-2x32: how far the second word is rotated in each round, and what makes the third key.
 ROTATIONS = np.array([13, 15, 26, 6, 17, 29, 16, 24], np.uint32)
@@ -121,7 +122,7 @@ def random_bits(key: T, shape: int | Sequence[Any]) -> T:
     >>> hs.random_bits(np.array([0, 42], np.uint32), 2).dtype
     dtype('uint32')
     """
-    return _bits("random_bits", key, read_shape(shape), _low_words)
+    return _bits("random_bits", key, read_shape("random_bits", shape), _low_words)
 
 
 @operator(differentiable=False)
@@ -131,7 +132,7 @@ def random_split(key: T, count: int = 2) -> T:
     >>> hs.random_split(np.array([0, 42], np.uint32), 3).shape
     (3, 2)
     """
-    (rows,) = read_integers("random_split", "count", count, 1)
+    (rows,) = read_integers("random_split", "count", count, 1, least=0)
     bits = _bits("random_split", key, (rows,))
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -156,7 +157,7 @@ def random_uniform(
     """
     wanted = _float("random_uniform", dtype)
     _check_key("random_uniform", key)
-    sizes = tuple(read_shape(shape))
+    sizes = read_shape("random_uniform", shape)
     units: Any = _units(key, count_elements(sizes, range(len(sizes))), wanted is FLOAT64)
     if len(sizes) == 1 and isinstance(low, int | float) and (low, high) == (0.0, 1.0):
         return units
@@ -182,7 +183,7 @@ def random_normal(
     (2, 3)
     """
     wanted = _float("random_normal", dtype)
-    bits = _bits("random_normal", key, read_shape(shape))
+    bits = _bits("random_normal", key, read_shape("random_normal", shape))
     middle, width = (Expression(as_scalar(value)).astype(wanted) for value in (mean, deviation))
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -204,7 +205,7 @@ def random_multinomial(key: T, probabilities: T, count: int) -> T:
     >>> hs.random_multinomial(np.array([0, 42], np.uint32), np.array([0.0, 3.0]), 4)
     array([1, 1, 1, 1])
     """
-    (size,) = read_integers("random_multinomial", "count", count, 1)
+    (size,) = read_integers("random_multinomial", "count", count, 1, least=0)
     _check_key("random_multinomial", key)
     _check_chances(probabilities)
     outer, places = probabilities.shape[:-1], probabilities.shape[-1]
@@ -261,7 +262,7 @@ def _check_chances(x: Any) -> None:
 
 
 def _float(name: str, dtype: Any) -> DType:
-    found = dtype_of(dtype)
+    found = read_dtype(name, dtype)
     if found not in (FLOAT32, FLOAT64):
         raise ArgumentError(f"{name}: random numbers are of type float32 or float64, got {found}")
     return found

@@ -58,7 +58,7 @@ def collapse_sum(x: T, shape: Any) -> T:
     array([[3.],
            [7.]])
     """
-    sizes = read_shape(shape)
+    sizes = read_shape("collapse_sum", shape)
     axes = repeated_axes("collapse_sum", x, sizes)
     total = add_up("collapse_sum", added, x, axes, keepdims=True)
     extra = x.ndim - len(sizes)

@@ -134,7 +134,7 @@ def bincount(x: T, length: int) -> T:
     """
     check_integers("bincount", x)
     check_rank("bincount", x, 1, "numbers")
-    (size,) = read_integers("bincount", "length", length, 1)
+    (size,) = read_integers("bincount", "length", length, 1, least=0)
     return _count(x, size)
 
 
@@ -173,6 +173,10 @@ def nonzero(x: T) -> tuple[T, ...]:
     >>> hs.nonzero(np.array([[0, 2], [3, 0]]))
     (array([0, 1]), array([1, 0]))
     """
+    if x.ndim == 0:
+        raise ArgumentValueError(
+            "nonzero: an array without axes has no indices", help="pass np.atleast_1d(x)"
+        )
     return _nonzero(x)
 
 

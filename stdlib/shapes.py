@@ -48,7 +48,7 @@ def reshape(x: T, shape: Sizes) -> T:
 
 
 def _read_shape(name: str, x: Any, shape: Any) -> tuple[Any, ...]:
-    given = read_shape(shape)
+    given = read_shape(name, shape, least=-1)
     count = count_elements(x.shape, range(x.ndim))
     open_axes = [axis for axis, size in enumerate(given) if are_equal(size, -1)]
     if len(open_axes) == 1:
@@ -206,7 +206,7 @@ def broadcast_to(x: T, shape: Sizes) -> T:
     array([[1, 2],
            [1, 2]])
     """
-    sizes = read_shape(shape)
+    sizes = read_shape("broadcast_to", shape)
     _check_broadcast(x, sizes)
     return fill("broadcast_to", sizes, lambda at: element_of(x, at))
 
@@ -399,7 +399,7 @@ def tile(x: T, reps: int | Sequence[int]) -> T:
     array([[1, 2, 1, 2],
            [1, 2, 1, 2]])
     """
-    counts = read_integers("tile", "reps", reps)
+    counts = read_integers("tile", "reps", reps, least=0)
     rank = builtins.max(len(counts), x.ndim)
     counts = [1] * (rank - len(counts)) + counts
     sizes = (1,) * (rank - x.ndim) + x.shape
@@ -424,9 +424,7 @@ def repeat(x: T, repeats: int, axis: int | None = None) -> T:
     """
     x = flatten("repeat_flat", x) if axis is None else x
     place = 0 if axis is None else normalize_axis("repeat", x, axis)
-    (count,) = read_integers("repeat", "repeats", repeats, 1)
-    if count < 0:
-        raise ArgumentValueError(f"repeat: elements are repeated {count} times")
+    (count,) = read_integers("repeat", "repeats", repeats, 1, least=0)
     sizes = replaced(x.shape, place, x.shape[place] * count)
     return fill("repeat", sizes, lambda at: x[replaced(at, place, at[place] // count)])
 

@@ -8,11 +8,16 @@ from typing import Any
 from hybridjit.ir.dtype import FLOAT64, INT64, UINT64, DType, Kind
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import Shape, broadcast, count_elements, normalize_axes
+from hybridjit.stdlib.parts.shapes import (
+    Shape,
+    broadcast,
+    count_elements,
+    normalize_axes,
+    read_dtype,
+)
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
-from hybridjit.tensors.expression import dtype_of
 from hybridjit.tensors.reduction import Reducer
 
 Indices = Mapping[int, Any]
@@ -64,7 +69,7 @@ def add_up(
     keepdims: bool = False,
 ) -> Any:
     """The elements of `x` added up, or multiplied, in a type that is wide enough."""
-    wanted = sum_type(x.dtype) if dtype is None else dtype_of(dtype)
+    wanted = sum_type(x.dtype) if dtype is None else read_dtype(name, dtype)
     working = working_type(wanted)
 
     def read(value: Any) -> Any:

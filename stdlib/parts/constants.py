@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.ir.dtype import DType
+from hybridjit.stdlib.parts.elements import stored
 from hybridjit.stdlib.parts.shapes import fill
 from hybridjit.te import const, if_then_else
 
 
 def constant_vector(name: str, values: Sequence[Any], dtype: DType) -> Any:
     """A tensor of these elements."""
-    numbers = [const(value, dtype) for value in values] or [const(0, dtype)]
+    numbers = [stored(value, dtype) for value in values] or [const(0, dtype)]
     return fill(name, (len(values),), lambda at: chosen(numbers, at[0]))
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from hybridjit.errors import ArgumentError, TypeMismatch
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.functions import apply
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
 from hybridjit.te import Expression
 from hybridjit.tensors.expression import as_scalar
@@ -13,6 +17,18 @@ from hybridjit.tensors.expression import as_scalar
 def call(name: str, *values: Any) -> Expression:
     """NumPy's function `name` of elements and numbers."""
     return Expression(apply(name, Style.NUMPY, [as_scalar(value) for value in values], None))
+
+
+def stored(value: Any, dtype: Any) -> Expression:
+    """A number as an element of an array of this type: a Python integer has to fit, as in NumPy.
+
+    What is known only when the code runs is checked there.
+    """
+    try:
+        found = store_value(as_scalar(value), dtype, None)
+    except TypeMismatch as error:
+        raise ArgumentError(error.message, help="choose a type of elements that holds it") from None
+    return Expression(Scalar(found, ScalarType(dtype)))
 
 
 def maximum(x: Any, y: Any) -> Expression:

@@ -15,6 +15,7 @@ from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
 from hybridjit.te import const, placeholder, reduce_axis, scan
 from hybridjit.te import sum as added
 
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 Function = Callable[[Any], Any]
 SIGMOID: Function = partial(call, "sigmoid")
 TANH: Function = partial(call, "tanh")
@@ -123,7 +124,7 @@ def run_lstm(layer: Layer, first: tuple[Any, Any], gates: Gates) -> tuple[Any, A
     """The hidden and cell states of an LSTM, with what they begin with."""
     if sorted(gates.order) != sorted("IFGO"):
         raise ArgumentValueError(f"lstm_states: {gates.order!r} is no order of the gates IFGO")
-    if len(gates.activations) != 3:
+    if not isinstance(gates.activations, _SEQUENCE) or len(gates.activations) != 3:
         raise ArgumentValueError(f"lstm_states: three activations, got {gates.activations!r}")
     function, cell_gate, output = (
         activation_of("lstm_states", given, tuple(_ACTIVATIONS)) for given in gates.activations

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, HybridError
 from hybridjit.html_text import heading, preformatted
 from hybridjit.record import record
 from hybridjit.source import read_function
@@ -24,6 +25,7 @@ from hybridjit.stdlib.running.operands import (
     find_parameters,
     operands_of,
 )
+from hybridjit.stdlib.running.options import Kind, check_kinds, find_kinds
 from hybridjit.te import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,7 +92,25 @@ class Definition:
                 f"{self._name}: {error}", help=f"it is called as {self._shown_call()}"
             ) from None
         names = [*list(self._signature.parameters)[: len(args)], *kwargs]
-        return {name: bound[name] for name in names}
+        named = {name: bound[name] for name in names}
+        check_kinds(self._name, self._kinds, named)
+        return named
+
+    @functools.cached_property
+    def _kinds(self) -> dict[str, tuple[Kind, ...]]:
+        return find_kinds(self._define)
+
+    def _apply(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the definition makes. Its errors name the operator, not lines of its scripts."""
+        try:
+            return self._define(*args, **kwargs)
+        except HybridError as error:
+            if re.match(rf"{self._name}\b|\w+: ", error.message):
+                raise
+            made = error.diagnostics[0]
+            raise type(error)(
+                f"{self._name}: {error.message}", help=made.help, notes=made.notes
+            ) from None
 
     def _shown_call(self) -> str:
         """The parameters and their defaults; several operands in a tuple."""
@@ -113,4 +133,4 @@ class ArrayOperator(Definition):
                 f"{self._name}: the size of its result depends on values, and a tensor needs one",
                 help="call it on arrays",
             )
-        return self._define(*args, **kwargs)
+        return self._apply(args, kwargs)

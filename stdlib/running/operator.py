@@ -47,6 +47,7 @@ from hybridjit.stdlib.running.operands import (
     check_operands,
     stand_in_for,
 )
+from hybridjit.stdlib.running.options import frozen
 from hybridjit.stdlib.running.schedules import as_written
 from hybridjit.te import Expression, Tensor
 from hybridjit.tuning.entry import SETTINGS, read_settings, tune_scheduled
@@ -297,7 +298,7 @@ class Operator(Definition, NativeCallable):
         named = self._bind(args, kwargs)
         operands = self._operands_in(named)
         if self._kind(operands, named) is Tensor:
-            return self._define(*args, **kwargs)
+            return self._apply(args, kwargs)
         compiled, values = self._compile_frozen(args, kwargs, operands)
         return self._run(compiled, values, (args, kwargs), out)
 
@@ -346,13 +347,12 @@ class Operator(Definition, NativeCallable):
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
         """What is passed, with options that can be hashed."""
-        given = [
-            value if place in self._places else _frozen(value) for place, value in enumerate(args)
-        ]
-        return given, {
-            name: value if name in self._operands else _frozen(value)
-            for name, value in kwargs.items()
-        }
+        names = [*self._signature.parameters, *("" for _ in args)]
+        given = [self._frozen(name, value) for name, value in zip(names, args, strict=False)]
+        return given, {name: self._frozen(name, value) for name, value in kwargs.items()}
+
+    def _frozen(self, name: str, value: Any) -> Any:
+        return value if name in self._operands else frozen(self._name, name, value)
 
     def _kind(self, operands: Sequence[Operand], named: Mapping[str, Any]) -> type[Any]:
         """What the results are: arrays or tensors."""
@@ -370,9 +370,9 @@ class Operator(Definition, NativeCallable):
             return value if parameter is None else stand_in_for(name, value, parameter, tensors)
 
         names = list(self._signature.parameters)
-        return self._define(
-            *(given(name, value) for name, value in zip(names, args, strict=False)),
-            **{name: given(name, value) for name, value in kwargs.items()},
+        return self._apply(
+            [given(name, value) for name, value in zip(names, args, strict=False)],
+            {name: given(name, value) for name, value in kwargs.items()},
         )
 
     def _keep(self, key: Hashable, compiled: Compiled) -> None:
@@ -397,13 +397,6 @@ def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:
         shape = tuple(int(size.value.real) for size in param.shape if isinstance(size, Const))
         made.append(value.reshape(shape))
     return made
-
-
-def _frozen(value: Any) -> Any:
-    """An option that can be hashed."""
-    if isinstance(value, _SEQUENCE):
-        return tuple(map(_frozen, cast("Sequence[Any]", value)))
-    return value
 
 
 def _typed(value: Any) -> Any:

@@ -107,9 +107,9 @@ MISTAKES: dict[str, Any] = {
     "there is no indexing": lambda: hs.meshgrid(GRID, "yx"),  # pyright: ignore
     "must have 1 axis": lambda: hs.meshgrid((X,)),
     "which are integers, got float32": lambda: hs.one_hot(X, 3),
-    "eye: k must be integers, got 0.5": lambda: hs.eye(3, k=0.5),  # pyright: ignore
-    "tril: k must be integers, got 0.5": lambda: hs.tril(X, 0.5),  # pyright: ignore
-    "triu: k must be integers, got 0.5": lambda: hs.triu(X, 0.5),  # pyright: ignore
+    "eye: k must be an integer, got 0.5": lambda: hs.eye(3, k=0.5),  # pyright: ignore
+    "tril: k must be an integer, got 0.5": lambda: hs.tril(X, 0.5),  # pyright: ignore
+    "triu: k must be an integer, got 0.5": lambda: hs.triu(X, 0.5),  # pyright: ignore
 }
 
 

@@ -127,7 +127,7 @@ MISTAKES: dict[str, Any] = {
     "2 elements do not fit into 1": lambda: hs.fifo_buffer(X, X[:1]),
     "pad: there is no mode": lambda: hs.pad(X, 1, "median"),  # pyright: ignore
     "got the widths": lambda: hs.pad(X, ((1, 1), (1, 1))),
-    r"got the widths -1": lambda: hs.pad(X, -1),
+    r"pad: pad_width must be at least 0, got -1": lambda: hs.pad(X, -1),
     "has nothing along axis 0": lambda: hs.pad(X[:0], 1, "edge"),
     "mirror_pad: there is no mode": lambda: hs.mirror_pad(X, 1, "wrap"),  # pyright: ignore
     "there is no layout 'NC-HW'": lambda: hs.layout_transform(X, "NC-HW", "NHWC"),
