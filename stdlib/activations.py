@@ -9,6 +9,7 @@ from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import BOOL, INT8
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.precision import rounded_once
+from hybridjit.stdlib.parts.requirements import multiple_of
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     broadcast,
@@ -303,10 +304,11 @@ def glu(x: T, axis: int = -1) -> T:
     """
     place = normalize_axis("glu", x, axis)
     half = _half_of(x, place)
+    guard = multiple_of("glu", x.shape[place], 2, f"there are no two halves along axis {place}")
     element = rounded_once(lambda a, b: a * call("sigmoid", b))
 
     def at_place(at: tuple[Any, ...]) -> Any:
-        return element(x[at], x[replaced(at, place, at[place] + half)])
+        return guard(element(x[at], x[replaced(at, place, at[place] + half)]))
 
     return fill("glu", replaced(x.shape, place, half), at_place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from hybridjit.stdlib.parts.images import (
     physical,
 )
 from hybridjit.stdlib.parts.precision import working_type
+from hybridjit.stdlib.parts.requirements import Guard, both, not_empty
 from hybridjit.stdlib.parts.shapes import count_elements, fill, shown
 from hybridjit.stdlib.parts.sliding import offsets_of
 from hybridjit.stdlib.parts.types import Pair, T
@@ -37,6 +39,7 @@ class _Share:
 
     extent: Any
     count: int
+    guard: Guard
 
     @property
     def is_even(self) -> bool:
@@ -64,7 +67,10 @@ def _shared(name: str, x: Any, size: Any, layout: str, spatial: int) -> list[_Sh
     if any(isinstance(extent, int) and extent == 0 for extent in extents):
         raise ArgumentValueError(f"{name}: {shown(x)} has no elements to share")
     counts = read_sizes(name, "size", size, spatial)
-    return [_Share(extent, count) for extent, count in zip(extents, counts, strict=True)]
+    return [
+        _Share(extent, count, not_empty(name, extent, f"'{x.name}' has no elements to share"))
+        for extent, count in zip(extents, counts, strict=True)
+    ]
 
 
 def _reduce(name: str, x: Any, shares: Sequence[_Share], layout: str, reducer: Any) -> Any:
@@ -77,8 +83,10 @@ def _reduce(name: str, x: Any, shares: Sequence[_Share], layout: str, reducer: A
         inside = [o < share.size(place) for share, place, o in parts if not share.is_even]
         seen = [share.start(place) + o for share, place, o in parts]
         where = are_all(*inside) if inside else None
-        return reducer(x[physical((n, channel, *seen), layout)], axis=offsets, where=where)
+        value = guard(x[physical((n, channel, *seen), layout)])
+        return reducer(value, axis=offsets, where=where)
 
+    guard = functools.reduce(both, (share.guard for share in shares))
     counts = [share.count for share in shares]
     return fill(name, physical((batch, channels, *counts), layout), element)
 

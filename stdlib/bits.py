@@ -6,6 +6,7 @@ from typing import Any
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import INT32, UINT32
+from hybridjit.stdlib.parts.requirements import multiple_of
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     check_integers,
@@ -36,10 +37,11 @@ def binarize_pack(x: T, axis: int = -1) -> T:
     """
     place = normalize_axis("binarize_pack", x, axis)
     _check_words(x, place)
+    guard = multiple_of("binarize_pack", x.shape[place], WORD, f"no words of {WORD} signs")
     bit = reduce_axis((0, WORD), "bit")
 
     def element(at: tuple[Any, ...]) -> Any:
-        value: Any = x[replaced(at, place, at[place] * WORD + bit)]
+        value: Any = guard(x[replaced(at, place, at[place] * WORD + bit)])
         return added((value >= 0).astype(UINT32) << (WORD - 1 - bit).astype(UINT32), axis=bit)
 
     return fill("binarize_pack", replaced(x.shape, place, x.shape[place] // WORD), element)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import DType
 from hybridjit.stdlib.padding import extend_by
+from hybridjit.stdlib.parts.requirements import Guard, as_it_is, both, multiple_of
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     check_choice,
@@ -46,9 +48,11 @@ def layout_transform(x: T, source: str, destination: str) -> T:
         if name.islower():
             whole[name.upper()] = whole[name.upper()] * size
 
+    guard = functools.reduce(both, (_whole_blocks(axis, whole, new) for axis in new))
+
     def element(at: tuple[Any, ...]) -> Any:
         places = _whole_places(new, at)
-        return x[tuple(_part_of(places, axis, old) for axis in old)]
+        return guard(x[tuple(_part_of(places, axis, old) for axis in old)])
 
     return fill("layout_transform", [_size_of(axis, whole, new) for axis in new], element)
 
@@ -104,6 +108,15 @@ def _size_of(axis: Axis, whole: dict[str, Any], axes: list[Axis]) -> Any:
             help="pad them first, with hs.pad",
         )
     return whole[name] // block if block > 1 else whole[name]
+
+
+def _whole_blocks(axis: Axis, whole: dict[str, Any], axes: list[Axis]) -> Guard:
+    name, _ = axis
+    if name.islower():
+        return as_it_is
+    block = _block(name, axes)
+    message = f"the elements along {name!r} are no blocks of {block}"
+    return multiple_of("layout_transform", whole[name], block, message)
 
 
 def _whole_places(axes: list[Axis], at: Sequence[Any]) -> dict[str, Any]:
@@ -202,14 +215,14 @@ def depth_to_space(x: T, block: int, *, mode: Mode = "DCR", layout: str = "NCHW"
     check_choice("depth_to_space", "mode", mode, ("DCR", "CRD"))
     n, c, h, w = _image_sizes("depth_to_space", x, layout)
     (size,) = read_integers("depth_to_space", "block", block, 1)
-    channels = _divided("depth_to_space", x, c, size * size)
+    channels, guard = _divided("depth_to_space", x, c, size * size)
 
     def element(at: tuple[Any, ...]) -> Any:
         batch, channel, row, column = (at[layout.index(axis)] for axis in "NCHW")
         offset = (row % size) * size + column % size
         is_deep = mode == "DCR"
         depth = offset * channels + channel if is_deep else channel * size * size + offset
-        return x[_placed((batch, depth, row // size, column // size), layout)]
+        return guard(x[_placed((batch, depth, row // size, column // size), layout)])
 
     return fill("depth_to_space", _placed((n, channels, h * size, w * size), layout), element)
 
@@ -223,13 +236,15 @@ def space_to_depth(x: T, block: int, *, layout: str = "NCHW") -> T:
     """
     n, c, h, w = _image_sizes("space_to_depth", x, layout)
     (size,) = read_integers("space_to_depth", "block", block, 1)
-    rows, columns = (_divided("space_to_depth", x, extent, size) for extent in (h, w))
+    found = [_divided("space_to_depth", x, extent, size) for extent in (h, w)]
+    (rows, has_rows), (columns, has_columns) = found
+    guard = both(has_rows, has_columns)
 
     def element(at: tuple[Any, ...]) -> Any:
         batch, depth, row, column = (at[layout.index(axis)] for axis in "NCHW")
         offset, channel = depth // c, depth % c
         places = (batch, channel, row * size + offset // size, column * size + offset % size)
-        return x[_placed(places, layout)]
+        return guard(x[_placed(places, layout)])
 
     return fill("space_to_depth", _placed((n, c * size * size, rows, columns), layout), element)
 
@@ -244,10 +259,10 @@ def _placed(values: Sequence[Any], layout: str) -> tuple[Any, ...]:
     return tuple(values["NCHW".index(axis)] for axis in layout)
 
 
-def _divided(name: str, x: Any, size: Any, by: int) -> Any:
+def _divided(name: str, x: Any, size: Any, by: int) -> tuple[Any, Guard]:
     if by < 1 or (isinstance(size, int) and size % by):
         raise ArgumentValueError(f"{name}: {shown(x)} is not made of blocks: {size} by {by}")
-    return size // by
+    return size // by, multiple_of(name, size, by, f"'{x.name}' is not made of blocks of {by}")
 
 
 @operator
@@ -266,7 +281,7 @@ def batch_to_space_nd(
     count = 1
     for block in blocks:
         count *= block
-    batch = _divided(name, x, x.shape[0], count)
+    batch, guard = _divided(name, x, x.shape[0], count)
     inner = x.shape[1 : 1 + len(blocks)]
     sizes = [
         size * block - before - after
@@ -287,7 +302,7 @@ def batch_to_space_nd(
         for place, block in zip(places, blocks, strict=True):
             offset = offset * block + place % block
         outer = [place // block for place, block in zip(places, blocks, strict=True)]
-        return x[(offset * batch + at[0], *outer, *at[1 + len(blocks) :])]
+        return guard(x[(offset * batch + at[0], *outer, *at[1 + len(blocks) :])])
 
     return fill(name, (batch, *sizes, *x.shape[1 + len(blocks) :]), element)
 
@@ -310,7 +325,9 @@ def space_to_batch_nd(
     rest = [(0, 0)] * (x.ndim - 1 - len(blocks))
     padded = extend_by(name, x, [(0, 0), *sides, *rest], "constant", value)
     batch, inner = x.shape[0], padded.shape[1 : 1 + len(blocks)]
-    sizes = [_divided(name, x, size, block) for size, block in zip(inner, blocks, strict=True)]
+    parts = [_divided(name, x, size, block) for size, block in zip(inner, blocks, strict=True)]
+    sizes = [size for size, _ in parts]
+    guard = functools.reduce(both, (of_axis for _, of_axis in parts))
     count = 1
     for block in blocks:
         count *= block
@@ -321,7 +338,7 @@ def space_to_batch_nd(
         for index, block in zip(at[len(blocks) : 0 : -1], blocks[::-1], strict=True):
             places.insert(0, index * block + offset % block)
             offset = offset // block
-        return padded[(own, *places, *at[1 + len(blocks) :])]
+        return guard(padded[(own, *places, *at[1 + len(blocks) :])])
 
     return fill(name, (batch * count, *sizes, *x.shape[1 + len(blocks) :]), element)
 

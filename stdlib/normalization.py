@@ -12,6 +12,7 @@ from hybridjit.stdlib.parts.accumulation import add_up, float_type, working_aver
 from hybridjit.stdlib.parts.accumulation import variance as spread_along
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.precision import in_type, working_type
+from hybridjit.stdlib.parts.requirements import multiple_of
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     broadcast,
@@ -215,10 +216,11 @@ def _normalize_groups(
         _check_shape(name, x, operand, (1,))
     channels, size = x.shape[1], x.shape[1] // groups if groups is not None else 1
     count = channels if groups is None else groups
+    guard = multiple_of(name, channels, count, f"the channels are not {count} equal groups")
     split = fill(
         f"{name}_groups",
         (x.shape[0], count, size, *x.shape[2:]),
-        lambda at: x[(at[0], at[1] * size + at[2], *at[3:])],
+        lambda at: guard(x[(at[0], at[1] * size + at[2], *at[3:])]),
     )
     axes = tuple(range(2, split.ndim))
     center = working_average(f"{name}_mean", split, axes)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.requirements import Guard, as_it_is, multiple_of
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     broadcast_shapes,
@@ -43,22 +44,23 @@ def reshape(x: T, shape: Sizes) -> T:
     array([[0, 1, 2],
            [3, 4, 5]])
     """
-    sizes = _read_shape("reshape", x, shape)
-    return fill("reshape", sizes, lambda at: x[indices_at(x.shape, flat_place(sizes, at))])
+    sizes, guard = _read_shape("reshape", x, shape)
+    return fill("reshape", sizes, lambda at: guard(x[indices_at(x.shape, flat_place(sizes, at))]))
 
 
-def _read_shape(name: str, x: Any, shape: Any) -> tuple[Any, ...]:
+def _read_shape(name: str, x: Any, shape: Any) -> tuple[tuple[Any, ...], Guard]:
     given = read_shape(name, shape, least=-1)
     count = count_elements(x.shape, range(x.ndim))
     open_axes = [axis for axis, size in enumerate(given) if are_equal(size, -1)]
     if len(open_axes) == 1:
         known = count_elements(given, [axis for axis in range(len(given)) if axis != open_axes[0]])
-        if not (isinstance(known, int) and isinstance(count, int)):
-            return replaced(given, open_axes[0], count // known)
-        if known > 0 and count % known == 0:
-            return replaced(given, open_axes[0], count // known)
+        is_known = isinstance(known, int) and isinstance(count, int)
+        if not is_known or (known > 0 and count % known == 0):
+            message = f"its elements do not fit into the shape {show(given)}"
+            sizes = replaced(given, open_axes[0], count // known)
+            return sizes, multiple_of(name, count, known, message)
     elif not open_axes and are_equal(count_elements(given, range(len(given))), count):
-        return given
+        return given, as_it_is
     raise ArgumentValueError(
         f"{name}: {shown(x)} does not fit into the shape {show(given)}",
         help="both must have the same number of elements; one size may be -1",
@@ -301,35 +303,36 @@ def split(x: T, parts: int | Sequence[int], axis: int = 0) -> tuple[T, ...]:
     """
     place = normalize_axis("split", x, axis)
     size = x.shape[place]
-    bounds = _read_parts(x, size, parts)
+    bounds, guard = _read_parts(x, size, parts)
 
     def part(start: Any, stop: Any) -> Any:
         if isinstance(size, int):
             start, stop, _ = slice(start, stop).indices(size)
             stop = max(start, stop)
         sizes = replaced(x.shape, place, stop - start)
-        return fill("split", sizes, lambda at: x[replaced(at, place, at[place] + start)])
+        return fill("split", sizes, lambda at: guard(x[replaced(at, place, at[place] + start)]))
 
     return tuple(part(*ends) for ends in itertools.pairwise(bounds))
 
 
-def _read_parts(x: Any, size: Any, parts: Any) -> list[Any]:
+def _read_parts(x: Any, size: Any, parts: Any) -> tuple[list[Any], Guard]:
     if not isinstance(parts, _SEQUENCE):
         return _equal_parts(x, size, *read_integers("split", "parts", parts))
     cuts = [
         place if isinstance(place, Expression) else read_integers("split", "parts", place, 1)[0]
         for place in cast("Sequence[Any]", parts)
     ]
-    return [0, *cuts, size]
+    return [0, *cuts, size], as_it_is
 
 
-def _equal_parts(x: Any, size: Any, parts: int) -> list[Any]:
+def _equal_parts(x: Any, size: Any, parts: int) -> tuple[list[Any], Guard]:
     if parts < 1 or (isinstance(size, int) and size % parts):
         raise ArgumentValueError(
             f"split: the {size} elements of '{x.name}' along the axis are not {parts} equal parts",
             help="give the places to cut at, as in [2, 5]",
         )
-    return [place * (size // parts) for place in range(parts + 1)]
+    guard = multiple_of("split", size, parts, f"the elements are not {parts} equal parts")
+    return [place * (size // parts) for place in range(parts + 1)], guard
 
 
 # -- order -----------------------------------------------------------------------------------------

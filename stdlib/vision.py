@@ -14,6 +14,7 @@ from hybridjit.stdlib.parts.accumulation import float_type, meeting_float
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images, known_images
 from hybridjit.stdlib.parts.precision import working_type
+from hybridjit.stdlib.parts.requirements import both, multiple_of
 from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -329,10 +330,13 @@ def yolo_reorg(x: T, stride: int = 2) -> T:
     (step,) = read_sizes("yolo_reorg", "stride", stride, 1)
     n, c, h, w = x.shape
     _check_blocks(x, step)
+    message = f"rows and columns are not made of blocks of {step}"
+    guard = both(*(multiple_of("yolo_reorg", size, step, message) for size in (h, w)))
 
     def element(at: tuple[Any, ...]) -> Any:
         offset, channel = at[1] // c, at[1] % c
-        return x[at[0], channel, at[2] * step + offset // step, at[3] * step + offset % step]
+        row, column = at[2] * step + offset // step, at[3] * step + offset % step
+        return guard(x[at[0], channel, row, column])
 
     return fill("yolo_reorg", (n, c * step * step, h // step, w // step), element)
 
