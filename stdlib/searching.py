@@ -9,10 +9,14 @@ import numpy as np
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.shapes import (
+    are_equal,
     check_choice,
     check_integers,
     check_rank,
+    count_elements,
     fill,
+    flat_place,
+    indices_at,
     normalize_axis,
     read_integers,
     replaced,
@@ -38,6 +42,14 @@ def _argsort(x: Any, axis: int) -> Any:
 @hybrid.script
 def _searchsorted(x: Any, values: Any, side: str) -> Any:
     return np.searchsorted(x, values, side=side)  # pyright: ignore
+
+
+@hybrid.script
+def _search_rows(x: Any, values: Any, side: str) -> Any:
+    found = np.empty(values.shape, np.int64)
+    for i in range(x.shape[0]):
+        found[i] = np.searchsorted(x[i], values[i], side=side)  # pyright: ignore
+    return found
 
 
 @hybrid.script
@@ -117,12 +129,34 @@ def _reversed(name: str, x: Any, axis: int) -> Any:
 def searchsorted(x: T, values: T, side: Literal["left", "right"] = "left") -> T:
     """Where values would stand in x, which is in order: before its equals, or behind them.
 
+    Where x has more than one axis, values are looked for in the row of x that is theirs.
+
     >>> hs.searchsorted(np.array([1, 2, 2, 3]), np.array([2, 5]), "right")
     array([3, 4])
     """
     check_choice("searchsorted", "side", side, ("left", "right"))
-    check_rank("searchsorted", x, 1, "what is in order")
-    return _searchsorted(x, values, side)
+    if x.ndim == 1:
+        return _searchsorted(x, values, side)
+    _check_rows(x, values)
+    outer = x.shape[:-1]
+    rows = (_as_rows(f"searchsorted_{part.name}", part) for part in (x, values))
+    found: Any = _search_rows(*rows, side)
+    return fill("searchsorted", values.shape, lambda at: found[flat_place(outer, at[:-1]), at[-1]])
+
+
+def _check_rows(x: Any, values: Any) -> None:
+    is_like = x.ndim == values.ndim and x.ndim > 0
+    if not is_like or not all(map(are_equal, x.shape[:-1], values.shape[:-1])):
+        raise ArgumentValueError(
+            f"searchsorted: {shown(x)} has not a row in order for each row of {shown(values)}",
+            help="what is in order has one axis, or all but the last axis of the values",
+        )
+
+
+def _as_rows(name: str, x: Any) -> Any:
+    outer = x.shape[:-1]
+    shape = (count_elements(outer, range(len(outer))), x.shape[-1])
+    return fill(name, shape, lambda at: x[(*indices_at(outer, at[0]), at[1])])
 
 
 @operator(differentiable=False)

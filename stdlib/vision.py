@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64
-from hybridjit.stdlib.parts.accumulation import float_type, meeting_float
+from hybridjit.stdlib.parts.accumulation import convert, float_type, meeting_float
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images, known_images
 from hybridjit.stdlib.parts.precision import working_type
@@ -18,8 +18,10 @@ from hybridjit.stdlib.parts.requirements import both, multiple_of
 from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
+    check_choice,
     check_rank,
     fill,
+    read_integers,
     read_positive,
     read_reals,
     shown,
@@ -186,11 +188,13 @@ def roi_align(
     sample_ratio: int = 2,
     *,
     aligned: bool = False,
+    mode: Literal["avg", "max"] = "avg",
 ) -> T:
     """Means of points of parts of images: rois are (image, x1, y1, x2, y2), divided into cells.
 
-    There are sample_ratio points along each side of a cell, each a mean of its neighbours. With
-    aligned=True the middle of an element is half a step from its place.
+    There are sample_ratio points along each side of a cell, each a mean of its neighbours; as many
+    as the cell has elements, rounded up, if it is 0 or less. With mode="max" it is the largest
+    point. With aligned=True the middle of an element is half a step from its place.
 
     >>> hs.roi_align(np.ones((1, 1, 4, 4)), np.array([[0.0, 0, 0, 3, 3]]), 2)[0, 0]
     array([[1., 1.],
@@ -199,12 +203,17 @@ def roi_align(
     check_images("roi_align", x, "NCHW")
     _check_boxes("roi_align", rois, 5)
     cells = read_sizes("roi_align", "size", size, 2)
-    (ratio,) = read_sizes("roi_align", "sample_ratio", sample_ratio, 1)
+    (ratio,) = read_integers("roi_align", "sample_ratio", sample_ratio, 1)
+    check_choice("roi_align", "mode", mode, ("avg", "max"))
     extents, dtype = x.shape[2:], float_type(x.dtype)
-    points = [reduce_axis((0, ratio), name) for name in "ij"]
     named = fill("roi_align_images", rois.shape[:1], lambda at: rois[at[0], 0])
     images: Any = known_images(named, x.shape[0])
     shift = 0.5 if aligned else 0.0
+    if ratio < 1 or mode == "max":
+        scaling = (float(spatial_scale), shift)
+        found: Any = _align_regions(x, rois, images, cells, max(ratio, 0), scaling, mode == "max")
+        return convert("roi_align", found, dtype)
+    points = [reduce_axis((0, ratio), name) for name in "ij"]
 
     def element(at: tuple[Any, ...]) -> Any:
         roi, channel, *places = at
@@ -259,6 +268,57 @@ def _bilinear(x: Any, image: Any, channel: Any, sources: list[Any], extents: Any
 
     value = weighted([linear_taps(source) for source in inner], read)
     return if_then_else(are_all(*near), value, const(0.0, FLOAT64))
+
+
+def _value_at(x: Any, image: Any, channel: Any, y: Any, z: Any) -> Any:
+    """An image at a point, as `_bilinear` has it, in a script."""
+    rows, columns = x.shape[2], x.shape[3]
+    if y < -1.0 or z < -1.0 or y > rows or z > columns:
+        return 0.0
+    down = min(max(y, 0.0), rows - 1.0)
+    right = min(max(z, 0.0), columns - 1.0)
+    top, left = int(down), int(right)
+    bottom, end = min(top + 1, rows - 1), min(left + 1, columns - 1)
+    below, beside = down - top, right - left
+    upper = x[image, channel, top, left] * (1.0 - beside) + x[image, channel, top, end] * beside
+    lower = (
+        x[image, channel, bottom, left] * (1.0 - beside) + x[image, channel, bottom, end] * beside
+    )
+    return np.float64(upper * (1.0 - below) + lower * below)
+
+
+@hybrid.script
+def _align_regions(
+    x: Any, rois: Any, images: Any, size: Any, ratio: int, scaling: Any, is_max: bool
+) -> Any:
+    """Means or the largest of points of cells, whose number may be another one in each region."""
+    scale, shift = scaling
+    out = np.zeros((rois.shape[0], x.shape[1], size[0], size[1]), np.float64)
+    for r in range(rois.shape[0]):
+        top, left = np.float64(rois[r, 2]) * scale - shift, np.float64(rois[r, 1]) * scale - shift
+        bottom, end = np.float64(rois[r, 4]) * scale - shift, np.float64(rois[r, 3]) * scale - shift
+        if not (abs(top) + abs(left) + abs(bottom) + abs(end) <= 1e9):  # nor is NaN
+            raise ValueError(f"roi_align: a corner of box {r} is no place of an image")
+        height = bottom - top if shift > 0.0 else max(bottom - top, 1.0)
+        width = end - left if shift > 0.0 else max(end - left, 1.0)
+        down, right = height / size[0], width / size[1]
+        rows = ratio if ratio > 0 else int(np.ceil(down))
+        columns = ratio if ratio > 0 else int(np.ceil(right))
+        for c in range(x.shape[1]):
+            for i in range(size[0]):
+                for j in range(size[1]):
+                    total = 0.0
+                    largest = -np.inf
+                    for u in range(rows):
+                        y = top + (i + (u + 0.5) / rows) * down
+                        for v in range(columns):
+                            z = left + (j + (v + 0.5) / columns) * right
+                            value = _value_at(x, images[r], c, y, z)
+                            total += value
+                            largest = np.maximum(largest, value)
+                    if rows > 0 and columns > 0:
+                        out[r, c, i, j] = largest if is_max else total / (rows * columns)
+    return out
 
 
 @hybrid.script

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import DType, find_dtype
+from hybridjit.ir.expr import Const, Expr, Mul
 from hybridjit.ir.printer import format_expr
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import Expression, Tensor, compute
@@ -25,7 +26,25 @@ _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 def are_equal(a: Any, b: Any) -> bool:
     """True if two sizes are surely equal."""
-    return same_size(index_expr(a), index_expr(b))
+    left, right = index_expr(a), index_expr(b)
+    return same_size(left, right) or _are_same_products(left, right)
+
+
+def _are_same_products(a: Expr, b: Expr) -> bool:
+    """True for n * m and m * n, which are other expressions."""
+    rest = _factors(b)
+    for factor in _factors(a):
+        place = next((at for at, other in enumerate(rest) if same_size(factor, other)), None)
+        if place is None:
+            return False
+        rest.pop(place)
+    return not rest
+
+
+def _factors(size: Expr) -> list[Expr]:
+    if isinstance(size, Mul):
+        return [*_factors(size.lhs), *_factors(size.rhs)]
+    return [] if size == Const(1) else [size]
 
 
 def show(shape: Shape) -> str:

@@ -58,6 +58,7 @@ def convolved(x: Any, w: Any, before: Any, after: Any, stride: int = 1, groups: 
 SAME = convolved(IMAGES, FILTERS, (1, 1), (1, 0), 2)  # the odd one before, whatever the stride
 WIDE = np.full((1, 64), 100, "int8")
 
+BOX: Any = np.array([[1, 0, 0, 4, 4]], np.float32)
 CALLS: dict[str, Any] = {
     "conv2d of channels last": (
         lambda: nn.conv2d(last(IMAGES), filters_last(FILTERS), 1, 1, 1, data_layout="NHWC"),
@@ -153,6 +154,12 @@ CALLS: dict[str, Any] = {
         lambda: topi.vision.roi_align_nchw(IMAGES, np.array([[1, 0, 0, 4, 4]], "f"), 2, 1.0, "avg",
                                            2),
         hs.roi_align(IMAGES, np.array([[1, 0, 0, 4, 4]], "f"), 2)),
+    "roi_align, as many points as a box is large": (
+        lambda: topi.vision.rcnn.roi_align_nchw(IMAGES, BOX, 2, 1.0),
+        hs.roi_align(IMAGES, BOX, 2, sample_ratio=-1)),
+    "roi_align, the largest": (
+        lambda: topi.vision.rcnn.roi_align_nchw(IMAGES, BOX, 2, 1.0, b"max", 2),
+        hs.roi_align(IMAGES, BOX, 2, mode="max")),
 }  # fmt: skip
 
 

@@ -30,6 +30,8 @@ def top(x: Any, k: int, axis: int, *, largest: bool = True) -> Any:
     return np.take_along_axis(x, kept, axis), kept
 
 
+LINES: Any = np.sort(np.random.default_rng(3).integers(0, 9, (2, 3, 5)), -1)
+POINTS: Any = np.arange(24).reshape(2, 3, 4) % 10
 ROWS = (
     *(row("sort", X, a, wanted=np.sort(X, a)) for a in (0, 1, -1)),
     row("sort", F, wanted=np.sort(F)),
@@ -43,6 +45,10 @@ ROWS = (
     row("topk", X, 2, -1, largest=False, wanted=top(X, 2, -1, largest=False)),
     *(row("searchsorted", ORDERED, VALUES, s, wanted=np.searchsorted(ORDERED, VALUES, s))
       for s in ("left", "right")),
+    *(row("searchsorted", LINES, POINTS, s, wanted=np.array(
+        [[np.searchsorted(a, b, s) for a, b in zip(*pair, strict=True)]
+         for pair in zip(LINES, POINTS, strict=True)])) for s in ("left", "right")),
+    row("searchsorted", LINES[:0], POINTS[:0], wanted=np.zeros(POINTS[:0].shape, np.int64)),
     row("searchsorted", ORDERED.astype(float), np.array(2.5), wanted=np.array(3)),
     row("bincount", np.array([1, 4, 1, -1, 9], np.int32), 5, wanted=np.array([0, 2, 0, 0, 1])),
 )  # fmt: skip
@@ -77,7 +83,7 @@ MISTAKES: dict[str, Any] = {
     "the size of its result depends on values": lambda: hs.unique(te.placeholder((3,))),
     "has no 5 elements": lambda: hs.topk(X, 5),
     "there is no side": lambda: hs.searchsorted(ORDERED, VALUES, "middle"),  # pyright: ignore
-    "must have 1 axis": lambda: hs.searchsorted(X, VALUES),
+    "has not a row in order for each": lambda: hs.searchsorted(X, VALUES),
     "is out of bounds": lambda: hs.sort(X, 3),
 }
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy
 import pytest
 
+import hybridjit as hj
 from hybridjit import stdlib as hs
+from hybridjit import te
 from tests.support.operator_rows import Row, row
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
@@ -101,6 +103,19 @@ def test_on_arrays(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
+
+
+N, M = te.var("n"), te.var("m")
+
+
+@pytest.mark.parametrize("shape", [(M, N), (M * N,), (N * M,), (M, 1, N)])
+def test_sizes_in_another_order_are_as_many_elements(shape: Any) -> None:
+    x = te.placeholder((N, M), "float64", "x")
+    made = hs.reshape(x, shape)
+    sizes = {1: (6,), 2: (3, 2), 3: (3, 1, 2)}[len(shape)]
+    result = np.zeros(sizes)
+    hj.build([x, made])(np.arange(6.0).reshape(2, 3), result)
+    np.testing.assert_array_equal(result.ravel(), np.arange(6.0))
 
 
 MISTAKES: dict[str, Any] = {

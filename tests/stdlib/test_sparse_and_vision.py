@@ -83,6 +83,26 @@ def aligned(x: Any, rois: Any, sizes: Any, scale: float, ratio: int, shift: floa
     return found
 
 
+def aligned_by_size(x: Any, rois: Any, sizes: Any, *, largest: bool, shift: float) -> Any:
+    """Regions one by one, each with as many points as its cells have elements."""
+    found = np.zeros((len(rois), x.shape[1], *sizes))
+    for r, (image, *corners) in enumerate(rois):
+        lengths = [corners[axis + 2] - corners[axis] for axis in (1, 0)]
+        lengths = lengths if shift else [max(length, 1.0) for length in lengths]
+        counts = [math.ceil(length / n) for length, n in zip(lengths, sizes, strict=True)]
+        for c, i, j in np.ndindex(x.shape[1], *sizes):
+            points = [
+                bilinear(
+                    x[int(image), c : c + 1],
+                    corners[1] - shift + (i + (u + 0.5) / counts[0]) * lengths[0] / sizes[0],
+                    corners[0] - shift + (j + (v + 0.5) / counts[1]) * lengths[1] / sizes[1],
+                )[0]
+                for u, v in np.ndindex(*counts)
+            ]
+            found[r, c, i, j] = max(points) if largest else sum(points) / len(points)
+    return found
+
+
 def priors(rows: int, columns: int, sizes: Any, ratios: Any) -> Any:
     found: list[Any] = []
     shapes = [(s, ratios[0]) for s in sizes] + [(sizes[0], r) for r in ratios[1:]]
@@ -153,6 +173,14 @@ ROWS = (
     *(row("roi_align", X, ROIS, (2, 3), s, r, aligned=a, rtol=1e-9, dynamic=False,
           wanted=aligned(X, ROIS, (2, 3), s, r, 0.5 * a))
       for s in (1.0, 0.5) for r in (1, 2) for a in (False, True)),
+    *(row("roi_align", X, ROIS, (2, 3), 1.0, 0, aligned=a, mode=m, rtol=1e-9, dynamic=False,
+          wanted=aligned_by_size(X, ROIS, (2, 3), largest=m == "max", shift=0.5 * a))
+      for m in ("avg", "max") for a in (False, True)),
+    row("roi_align", X.astype("f4"), ROIS, 1, 1.0, -1, rtol=1e-5, dynamic=False,
+        wanted=aligned_by_size(X, ROIS, (1, 1), largest=False, shift=0).astype("f4")),
+    row("roi_align", X, ROIS, 1, 0.0, 2, mode="max", rtol=1e-9, dynamic=False,
+        wanted=np.stack([np.max([bilinear(X[int(r[0])], y, z) for y in (0.25, 0.75)
+                                 for z in (0.25, 0.75)], 0) for r in ROIS])[..., None, None]),
     row("multibox_prior", X, (0.4, 0.2), (1.0, 2.0), rtol=1e-12,
         wanted=priors(6, 4, (0.4, 0.2), (1.0, 2.0))),
     row("multibox_prior", X, (0.9,), clip=True, rtol=1e-12,
@@ -175,6 +203,12 @@ def test_a_region_of_no_image(image: float) -> None:
     rois = np.array([[0, 0, 0, 1, 1], [image, 0, 0, 1, 1]])
     with pytest.raises(IndexError, match="the image of box 1 is none of"):
         hs.roi_align(X, rois, 1)
+
+
+@pytest.mark.parametrize("corner", [math.nan, math.inf, 1e300])
+def test_a_region_of_no_size(corner: float) -> None:
+    with pytest.raises(ValueError, match="roi_align: a corner of box 0 is no place of an image"):
+        hs.roi_align(X, np.array([[0, 0, 0, corner, 1]]), 1, 1.0, 0)
 
 
 @pytest.mark.sampled(10)

@@ -133,13 +133,10 @@ def roi_align(
     sample_ratio: int = -1,
     aligned: bool = False,
 ) -> Any:
-    """Averages of points in boxes, whose number along each axis is given."""
-    if mode not in ("avg", b"avg") or sample_ratio <= 0:
-        raise ArgumentValueError(
-            "roi_align of the largest points, or of as many as a box is large, is not here",
-            help="give mode='avg' and a sample_ratio of at least 1",
-        )
-    return hs.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, aligned=aligned)
+    """Averages, or the largest, of points in boxes."""
+    word = mode.decode() if isinstance(mode, bytes) else mode
+    options = {"aligned": aligned, "mode": word}
+    return hs.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, **options)
 
 
 def instance_norm(
