@@ -303,7 +303,7 @@ def proposal(
     threshold: float = 0.7,
     rpn_pre_nms_top_n: int = 6000,
     rpn_post_nms_top_n: int = 300,
-    rpn_min_size: int = 16,
+    rpn_min_size: float = 16,
     iou_loss: bool = False,
 ) -> T:
     """Regions that a proposal network finds, (image, x1, y1, x2, y2), so many of each image.

@@ -86,7 +86,7 @@ def mean(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
 
 
 @operator(recipe=RECIPE)
-def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
+def var(x: T, axis: Axes = None, *, ddof: float = 0, keepdims: bool = False) -> T:
     """The average of the squared distances from the mean, n - ddof in the place of n.
 
     >>> hs.var(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -97,7 +97,7 @@ def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
 
 
 @operator(recipe=RECIPE)
-def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
+def std(x: T, axis: Axes = None, *, ddof: float = 0, keepdims: bool = False) -> T:
     """The square root of the variance.
 
     >>> hs.std(np.array([1.0, 2.0, 3.0, 4.0]))

@@ -92,16 +92,18 @@ def average(name: str, x: Any, axis: Axes, *, keepdims: bool = False) -> Any:
     return convert(name, working_average(name, x, axis, keepdims=keepdims), wanted)
 
 
-def working_average(name: str, x: Any, axis: Axes, *, keepdims: bool = False, ddof: int = 0) -> Any:
+def working_average(
+    name: str, x: Any, axis: Axes, *, keepdims: bool = False, ddof: float = 0
+) -> Any:
     """The average, n - ddof in the place of n but never below 0, not yet rounded to half."""
     working = working_type(float_type(x.dtype))
     count = count_elements(x.shape, normalize_axes(name, x, axis)) - ddof
-    count = max(count, 0) if isinstance(count, int) else call("maximum", count, 0)
+    count = max(count, 0) if isinstance(count, int | float) else call("maximum", count, 0)
     total = add_up(f"{name}_sum", added, x, axis, dtype=working, keepdims=keepdims)
     return broadcast(lambda value: value / count, total, name=name)
 
 
-def variance(name: str, x: Any, axis: Axes, *, ddof: int, keepdims: bool) -> Any:
+def variance(name: str, x: Any, axis: Axes, *, ddof: float, keepdims: bool) -> Any:
     """The average of the squared distances of `x` from its mean, not yet rounded to half."""
     working = working_type(float_type(x.dtype))
     middle = working_average(f"{name}_mean", x, axis, keepdims=True)

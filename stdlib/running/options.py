@@ -19,7 +19,7 @@ import numpy as np
 from hybridjit.errors import ArgumentError
 from hybridjit.interp.base_array import base_array
 from hybridjit.scalars.kinds import is_array
-from hybridjit.te import Expression
+from hybridjit.te import Expression, Tensor
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 # Options are constants of the code: what is larger is an operand that is in the wrong place.
@@ -55,7 +55,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (numbers.Real, np.bool_, Expression))
+    return isinstance(value, (numbers.Real, np.bool_, Expression, Tensor))
 
 
 def _is_word(value: Any) -> bool:

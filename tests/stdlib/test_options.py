@@ -221,6 +221,13 @@ def test_sizes_that_do_not_fit(message: str) -> None:
         OTHER_SIZES[message]()
 
 
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("ddof", [0, 1, 0.5, np.float32(1.5)])
+def test_degrees_of_freedom_may_be_a_fraction(name: str, ddof: Any) -> None:
+    wanted = getattr(np, name)(X, axis=1, ddof=ddof)
+    np.testing.assert_allclose(getattr(hs, name)(X, 1, ddof=ddof), wanted)
+
+
 BOOLS: Any = np.array([True, False])
 
 
