@@ -11,7 +11,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import DType
 from hybridjit.stdlib.padding import extend_by
-from hybridjit.stdlib.parts.requirements import Guard, as_it_is, both, multiple_of
+from hybridjit.stdlib.parts.requirements import Guard, as_it_is, both, multiple_of, not_empty
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     check_choice,
@@ -48,7 +48,9 @@ def layout_transform(x: T, source: str, destination: str) -> T:
         if name.islower():
             whole[name.upper()] = whole[name.upper()] * size
 
-    guard = functools.reduce(both, (_whole_blocks(axis, whole, new) for axis in new))
+    guards = [_whole_blocks(axis, whole, new) for axis in new]
+    guards += [_of_size(axis, size) for axis, size in zip(old, x.shape, strict=True)]
+    guard = functools.reduce(both, guards)
 
     def element(at: tuple[Any, ...]) -> Any:
         places = _whole_places(new, at)
@@ -119,6 +121,15 @@ def _whole_blocks(axis: Axis, whole: dict[str, Any], axes: list[Axis]) -> Guard:
     return multiple_of("layout_transform", whole[name], block, message)
 
 
+def _of_size(axis: Axis, size: Any) -> Guard:
+    """Refuse an axis of the run that is not as long as its block."""
+    name, wanted = axis
+    if name.isupper() or are_equal(size, wanted):
+        return as_it_is
+    message = f"axis {name!r} has not the size {wanted}"
+    return not_empty("layout_transform", 1 - (size - wanted) * (size - wanted), message)
+
+
 def _whole_places(axes: list[Axis], at: Sequence[Any]) -> dict[str, Any]:
     """Places along whole axes of an element of a layout."""
     given = {name: index for (name, _), index in zip(axes, at, strict=True)}
@@ -178,10 +189,12 @@ def fifo_buffer(x: T, buffer: T, axis: int = 0) -> T:
     _check_queue(x, buffer, place)
     new, size = x.shape[place], buffer.shape[place]
 
+    guard = not_empty("fifo_buffer", size - new + 1, "x does not fit into the buffer")
+
     def element(at: tuple[Any, ...]) -> Any:
         is_old = at[place] < size - new
         old = buffer[replaced(at, place, at[place] + new)]
-        return if_then_else(is_old, old, x[replaced(at, place, at[place] - (size - new))])
+        return guard(if_then_else(is_old, old, x[replaced(at, place, at[place] - (size - new))]))
 
     return fill("fifo_buffer", buffer.shape, element)
 

@@ -139,8 +139,7 @@ def searchsorted(x: T, values: T, side: Literal["left", "right"] = "left") -> T:
         return _searchsorted(x, values, side)
     _check_rows(x, values)
     outer = x.shape[:-1]
-    rows = (_as_rows(f"searchsorted_{part.name}", part) for part in (x, values))
-    found: Any = _search_rows(*rows, side)
+    found: Any = _search_rows(_as_rows("x", x), _as_rows("values", values), side)
     return fill("searchsorted", values.shape, lambda at: found[flat_place(outer, at[:-1]), at[-1]])
 
 
@@ -153,10 +152,10 @@ def _check_rows(x: Any, values: Any) -> None:
         )
 
 
-def _as_rows(name: str, x: Any) -> Any:
+def _as_rows(what: str, x: Any) -> Any:
     outer = x.shape[:-1]
     shape = (count_elements(outer, range(len(outer))), x.shape[-1])
-    return fill(name, shape, lambda at: x[(*indices_at(outer, at[0]), at[1])])
+    return fill(f"searchsorted_{what}", shape, lambda at: x[(*indices_at(outer, at[0]), at[1])])
 
 
 @operator(differentiable=False)

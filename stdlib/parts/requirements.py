@@ -29,7 +29,7 @@ def multiple_of(name: str, size: Any, by: Any, message: str) -> Guard:
 
 
 def not_empty(name: str, size: Any, message: str) -> Guard:
-    """Elements of a tensor that is made of at least one along an axis."""
+    """Elements of a tensor for which there is room: a size that is larger than 0."""
     return as_it_is if isinstance(size, int) else _guard(name, least(size, 1), message)
 
 

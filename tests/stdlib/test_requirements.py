@@ -24,6 +24,12 @@ CALLS: dict[str, tuple[Any, Any, Any]] = {
     "space_to_batch_nd": (lambda x: hs.space_to_batch_nd(x, [2]), (1, 4, 1), (1, 3, 1)),
     "batch_to_space_nd": (lambda x: hs.batch_to_space_nd(x, [2]), (4, 1, 1), (3, 1, 1)),
     "layout_transform": (lambda x: hs.layout_transform(x, "NC", "NC2c"), (2, 4), (2, 3)),
+    "layout_transform of blocks": (
+        lambda x: hs.layout_transform(x, "NC2c", "NC"),
+        (1, 3, 2),
+        (1, 2, 3),
+    ),
+    "fifo_buffer": (lambda x: hs.fifo_buffer(x, hs.strided_slice(x, [0], [4])), (2,), (5,)),
     "binarize_pack": (hs.binarize_pack, (64,), (33,)),
     "group_norm": (lambda x: hs.group_norm(x, 2), (2, 4), (2, 5)),
     "adaptive_max_pool1d": (lambda x: hs.adaptive_max_pool1d(x, 2), (1, 1, 3), (1, 1, 0)),
@@ -59,6 +65,7 @@ def test_sizes_of_the_run_that_do_not_fit(name: str) -> None:
     shapes |= {"space_to_depth": (1, 4, 2, 1), "yolo_reorg": (1, 4, 1, 1), "binarize_pack": (1,)}
     shapes |= {"space_to_batch_nd": (2, 1, 1), "batch_to_space_nd": (1, 2, 1)}
     shapes |= {"layout_transform": (2, 1, 2), "group_norm": (2, 5)}
+    shapes |= {"layout_transform of blocks": (1, 4), "fifo_buffer": (4,)}
     result = np.zeros(shapes.get(name, like.shape), like.dtype)
     with pytest.raises(ValueError, match=rf"^{name.split()[0]}: "):
         run_of(call, other, like=result)

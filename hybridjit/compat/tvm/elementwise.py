@@ -135,7 +135,7 @@ def roi_align(
 ) -> Any:
     """Averages, or the largest, of points in boxes."""
     word = mode.decode() if isinstance(mode, bytes) else mode
-    options = {"aligned": aligned, "mode": word}
+    options: dict[str, Any] = {"aligned": aligned, "mode": word}
     return hs.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, **options)
 
 
