@@ -64,6 +64,30 @@ def test_several_functions_in_a_module() -> None:
     run_product(tvm.build(tvm.IRModule({"f": first, "g": second}))["g"])
 
 
+NAMED: dict[str, Callable[[Any], Any]] = {
+    "a module": lambda module: module,
+    "one that was lowered": tvm.lower,
+    "one that was scheduled": lambda module: tvm.tir.Schedule(module).mod,
+    "a schedule": tvm.tir.Schedule,
+    "a copy of a schedule": lambda module: tvm.tir.Schedule(module).copy(),
+    "the module of one function": lambda module: tvm.IRModule.from_expr(module["mm"]),
+}
+
+
+@pytest.mark.parametrize("way", NAMED)
+def test_functions_have_the_names_that_the_module_gives_them(way: str) -> None:
+    func = te.create_prim_func(product(), "mm" if way == "the module of one function" else "main")
+    module = tvm.build(NAMED[way](tvm.IRModule({"mm": func})), target="llvm")
+    assert module.entry_name == "mm"
+    run_product(module["mm"])
+
+
+def test_several_functions_are_lowered_and_scheduled() -> None:
+    module = tvm.IRModule({name: te.create_prim_func(product()) for name in ("f", "g")})
+    assert tvm.lower(module).get_global_vars() == ["f", "g"]
+    run_product(tvm.build(tvm.lower(module))["g"])
+
+
 def test_structural_equality() -> None:
     module = tvm.IRModule({"main": te.create_prim_func(product())})
     tvm.ir.assert_structural_equal(module, tvm.IRModule({"main": te.create_prim_func(product())}))

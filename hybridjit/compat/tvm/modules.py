@@ -61,14 +61,15 @@ def build(
     del target_host, runtime
     _refuse_binds(binds)
     _check_target(target)
-    named = name if isinstance(inputs, IRModule) else name or "default_function"
-    made = _build(_source(inputs), args, name=named)
-    return Module({function: made[function] for function in made.names})
+    return _with_tvms_methods(_build(_source(inputs, name), args, name=name or "default_function"))
 
 
 def load_module(path: str | os.PathLike[str]) -> Module:
     """The module that `export_library` wrote."""
-    made = _load_module(path)
+    return _with_tvms_methods(_load_module(path))
+
+
+def _with_tvms_methods(made: _Module) -> Module:
     return Module({function: made[function] for function in made.names})
 
 
@@ -85,6 +86,9 @@ def lower(
     """
     del simple_mode
     _refuse_binds(binds)
+    if isinstance(inputs, IRModule | Schedule):
+        functions: dict[str, Any] = _source(inputs)
+        return IRModule({own: _lower(item, name=own) for own, item in functions.items()})
     source = _source(inputs)
     try:
         return IRModule({name: _lower(source, args, name=name)})
@@ -115,15 +119,13 @@ def _is_missing(step: Step) -> bool:
         return True
 
 
-def _source(inputs: Any) -> Any:
-    """What `hj.build` takes for it."""
+def _source(inputs: Any, name: str | None = None) -> Any:
+    """What `hj.build` takes for it: the functions of a module have the names that it gives them."""
     match inputs:
         case TensorSchedule():
             return inputs.settle()
         case Schedule():
-            return inputs.schedule
-        case IRModule() if len(inputs.functions) == 1:
-            return next(iter(inputs.functions.values()))
+            return {name or inputs.name: inputs.schedule}
         case IRModule():
             return dict(inputs.functions)
         case _:

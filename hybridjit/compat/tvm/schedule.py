@@ -33,18 +33,19 @@ class Schedule:
 
     def __init__(self, mod: Any, *, seed: int | None = None, **options: Any) -> None:
         del options  # how much TVM checks: here, all of it
-        self.schedule = _Schedule(_only_function(mod))
+        self.name, func = _only_function(mod)
+        self.schedule = _Schedule(func)
         if seed is not None:
             self.schedule.seed(seed)
 
     @property
     def mod(self) -> IRModule:
         """The program as it is now."""
-        return IRModule({MAIN: self.schedule.func})
+        return IRModule({self.name: self.schedule.func})
 
     def copy(self) -> Schedule:
         """A schedule of its own, with the steps that were taken so far, and the same loops."""
-        made = Schedule(self.schedule.func)
+        made = Schedule(self.mod)
         state: dict[str, Any] = dict(vars(self.schedule))
         state["trace"] = Trace([*self.schedule.trace.steps])
         containers = {name: copy(value) for name, value in state.items() if _holds(value)}
@@ -204,12 +205,13 @@ class Schedule:
         return f"tir.Schedule of {self.schedule!r}"
 
 
-def _only_function(mod: Any) -> PrimFunc:
+def _only_function(mod: Any) -> tuple[str, PrimFunc]:
+    """The function to schedule, and its name in the module."""
     match mod:
         case PrimFunc():
-            return mod
+            return MAIN, mod
         case IRModule() if len(mod.functions) == 1:
-            return next(iter(mod.functions.values()))
+            return next(iter(mod.functions.items()))
         case IRModule():
             raise ScheduleError(f"a schedule is that of one function, found {[*mod.functions]}")
         case _:
