@@ -23,7 +23,7 @@ from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.classic.schedule import create_schedule as _create_schedule
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import Fuse, Split
-from hybridjit.tensors.expression import Expression, as_expression
+from hybridjit.tensors.expression import Expression, as_expression, name_of
 from hybridjit.tensors.inlined import Extern as ExternOp
 from hybridjit.tensors.inlined import Hybrid as HybridOp
 from hybridjit.tensors.intrinsic_calls import IntrinsicCall
@@ -159,7 +159,7 @@ class TypedReducer(Reducer):
 
 def comm_reducer(combine: Any, identity: Any, name: str = "reduce") -> TypedReducer:
     """A reducer of your own: see te.comm_reducer."""
-    return TypedReducer(combine, identity, name)
+    return TypedReducer(combine, identity, name_of(name, "a reducer"))
 
 
 def _as_typed(reducer: Reducer) -> TypedReducer:

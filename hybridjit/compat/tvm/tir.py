@@ -12,6 +12,7 @@ from hybridjit.compat.tvm import te as _te
 from hybridjit.compat.tvm.c_code import find_function
 from hybridjit.compat.tvm.functions import find_packed
 from hybridjit.compat.tvm.schedule import Schedule
+from hybridjit.compat.tvm.statements import STATEMENTS
 from hybridjit.ir.expr import Const
 from hybridjit.ir.expr import Var as _Variable
 from hybridjit.tensors.expression import Expression
@@ -116,8 +117,9 @@ class PrimExpr(metaclass=_Node):
         return isinstance(value, Expression)
 
 
-# Nodes of TVM that are written as calls: expressions of te here.
+# Nodes of TVM that are written as calls: expressions of te here, and statements.
 _WRITTEN: dict[str, Callable[..., Any]] = {
+    **STATEMENTS,
     "Add": _python.add,
     "Sub": _python.sub,
     "Mul": _python.mul,
@@ -148,9 +150,22 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
 }
 
 
+# Nodes of the IR under names of TVM's that take something else there.
+_OTHERWISE = {
+    "Allocate": "tir.ir_builder makes memory: ib.allocate",
+    "Block": "te.create_prim_func makes blocks of tensors",
+    "Call": "tir.call_extern, tir.call_packed and tir.call_intrin make calls",
+    "Load": "write tir.BufferLoad",
+    "Store": "write tir.BufferStore",
+}
+
+
 def __getattr__(name: str) -> Any:
     if name in _WRITTEN:
         return _WRITTEN[name]
+    if name in _OTHERWISE:
+        help = f"{_OTHERWISE[name]}; hybridjit.tir.{name} is a node of the IR"
+        raise AttributeError(f"tir.{name} is not here: {help}")
     for module in (_te, _tir):
         if hasattr(module, name):
             return getattr(module, name)
