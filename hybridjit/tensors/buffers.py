@@ -21,7 +21,7 @@ from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq
 from hybridjit.ir.visit import rewrite, substitute, walk
 from hybridjit.record import record
 from hybridjit.tensors.compute import as_shape
-from hybridjit.tensors.expression import dtype_of
+from hybridjit.tensors.expression import dtype_of, name_of
 from hybridjit.tensors.sizes import same_size
 from hybridjit.tensors.tensor import Tensor, index_expr
 
@@ -80,7 +80,7 @@ def decl_buffer(
     _check_hints("decl_buffer", hints, ("data_alignment", "offset_factor", "scope", "buffer_type"))
     extents = as_shape(shape)
     wanted = FLOAT32 if dtype is None else dtype_of(dtype)
-    plain = Buffer(name, wanted, extents)
+    plain = Buffer(name_of(name, "a buffer"), wanted, extents)
     steps = tuple(usual_strides(plain)) if strides is None else tuple(map(index_expr, strides))
     if len(steps) != len(extents):
         raise ArgumentValueError(

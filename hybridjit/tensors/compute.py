@@ -15,7 +15,7 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.scalar import Scalar
-from hybridjit.tensors.expression import Expression, as_scalar, dtype_of
+from hybridjit.tensors.expression import Expression, as_scalar, dtype_of, name_of
 from hybridjit.tensors.intrinsic_calls import IntrinsicCall
 from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.sizes import same_size
@@ -49,7 +49,7 @@ Body = (
 def var(name: str = "n", dtype: object = "int64") -> Expression:
     """A number that is known when the program runs: a size, or a scalar argument."""
     wanted = dtype_of(dtype)
-    variable = Var(name, wanted)
+    variable = Var(name_of(name, "a variable"), wanted)
     return Expression(Scalar(variable, ScalarType(wanted, weak=wanted is INT64)))
 
 
@@ -71,7 +71,7 @@ def const(value: Any, dtype: object = None) -> Expression:
 @api_edge
 def placeholder(shape: Shape, dtype: object = None, name: str = "placeholder") -> Tensor:
     """A tensor that is passed in. Its type is float32 unless it is given."""
-    op = Placeholder(name, "", {})
+    op = Placeholder(name_of(name, "a tensor"), "", {})
     wanted = FLOAT32 if dtype is None else dtype_of(dtype)
     return make_outputs(op, [name], [wanted], as_shape(shape))[0]
 
@@ -84,7 +84,7 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str | None = None) -> Ax
             f"a reduce_axis needs a start and a stop, got {dom!r}", help="as in reduce_axis((0, n))"
         )
     start, stop = (index_expr(bound) for bound in cast("Sequence[Any]", dom))
-    return Axis(Var(name), start, stop, AxisKind.REDUCE, thread_tag)
+    return Axis(Var(name_of(name, "an axis")), start, stop, AxisKind.REDUCE, thread_tag)
 
 
 @api_edge
@@ -98,7 +98,8 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> Axis:
         )
     bounds: Any = (0, 0) if dom is None else dom if isinstance(dom, _SEQUENCE) else (0, dom)
     start, stop = (index_expr(bound) for bound in bounds)
-    return Axis(Var(name or tag), start, stop, AxisKind.THREAD, tag)
+    label = name_of(name or tag, "an axis")
+    return Axis(Var(label), start, stop, AxisKind.THREAD, tag)
 
 
 @api_edge
@@ -118,6 +119,7 @@ def compute(
 
     >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
     """
+    name_of(name, "a tensor")
     extents = as_shape(shape)
     names, missing = axis_names(fcompute, len(extents), varargs_names)
     axes = tuple(

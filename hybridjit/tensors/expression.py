@@ -283,3 +283,10 @@ def dtype_of(value: object) -> DType:
     if found is None:
         raise ArgumentError(f"{value!r} is no element type", help='write it as in "float32"')
     return found
+
+
+def name_of(value: object, what: str) -> str:
+    """The name that is given to something: a text, for it is printed and compiled."""
+    if not isinstance(value, str):
+        raise ArgumentError(f"the name of {what} is a text, got {value!r}", help='as in name="n"')
+    return value

@@ -19,7 +19,7 @@ from hybridjit.ir.visit import fresh_copy, walk, walk_stmts
 from hybridjit.scalars.conversion import convert
 from hybridjit.tensors.buffers import DeclaredBuffer, copy_elements, declared_for, settle
 from hybridjit.tensors.compute import as_shape, output_names
-from hybridjit.tensors.expression import as_scalar, dtype_of
+from hybridjit.tensors.expression import as_scalar, dtype_of, name_of
 from hybridjit.tensors.inlined import Extern, make_operation
 from hybridjit.tensors.sizes import SizeNames
 from hybridjit.tensors.substitution import sized_like, substitute_arguments
@@ -59,6 +59,7 @@ def extern(
     >>> C = te.extern((n, m), [A, B], hybrid.packed(multiply_into), name="C")
     """
     _check_inputs(inputs)
+    name_of(name, "a tensor")
     shapes = cast("list[Any]", shape) if _is_list_of_shapes(shape) else [shape]
     dtypes = _dtypes(dtype, inputs, len(shapes))
     outs = [
@@ -104,7 +105,7 @@ def extern_primfunc(
             f"'{primfunc.name}' has no {missing} buffers: it takes {len(primfunc.params)} "
             f"arguments, and {len(input_tensors)} tensors are given"
         )
-    label = name or primfunc.name
+    label = name_of(name or primfunc.name, "a tensor")
     found = [param for param in outputs if isinstance(param, Buffer)]
     if len(found) < len(outputs):
         raise ArgumentError(f"'{primfunc.name}' takes numbers, which an operation does not have")

@@ -31,6 +31,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.record import record
 from hybridjit.tensors.arguments import Arguments, check_placeholders, read_arguments
 from hybridjit.tensors.block_map import BlockMap
+from hybridjit.tensors.expression import name_of
 from hybridjit.tensors.inlined import (
     Extern,
     Hybrid,
@@ -65,7 +66,7 @@ def create_prim_func(args: Sequence[Any], name: str = MAIN) -> PrimFunc:
     Its parameters are `args`, in order: placeholders are read, other tensors are written. Tensors
     that are not among them are made on the way. `te.var`s may be parameters, too.
     """
-    return create_program(args, name).func
+    return create_program(args, name_of(name, "a function")).func
 
 
 def create_program(

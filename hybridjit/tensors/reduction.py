@@ -25,6 +25,7 @@ from hybridjit.tensors.expression import (
     as_scalar,
     condition,
     dtype_of,
+    name_of,
 )
 from hybridjit.tensors.tensor import Axis, AxisKind
 
@@ -214,7 +215,7 @@ def comm_reducer(combine: Combine, identity: Identity, name: str = "reduce") -> 
     may be combined in any order and grouping: that this changes nothing is taken on trust where
     rfactor uses it. An argmax has to compare the places of equal values, too.
     """
-    return Reducer(combine, identity, name)
+    return Reducer(combine, identity, name_of(name, "a reducer"))
 
 
 def min_value(dtype: str) -> Expression:

@@ -20,6 +20,7 @@ from hybridjit.ir.expr import Buffer, Const, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.record import record
 from hybridjit.tensors.compute import choose_tag, make_outputs, output_names
+from hybridjit.tensors.expression import name_of
 from hybridjit.tensors.scan_steps import check_reads, find_time_axes
 from hybridjit.tensors.sizes import run_time_sizes, same_size
 from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
@@ -77,6 +78,7 @@ def scan(
     be given: they are found. The update may read the placeholders at earlier steps only. A negative
     axis counts from the last one.
     """
+    name_of(name, "a tensor")
     groups = [_as_list(group) for group in (init, update, state_placeholder)]
     made = make_scan_of(groups, axis, (name, choose_tag(tag), dict(attrs or {})))
     return made[0] if isinstance(update, Tensor) else made
