@@ -23,6 +23,7 @@ from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import binary, unary
 from hybridjit.scalars.scalar import Scalar, index, lift_number
 from hybridjit.scalars.style import Style
+from hybridjit.tensors.mixed_types import meet
 
 if TYPE_CHECKING:
     from hybridjit.tensors import whole_tensors
@@ -224,7 +225,8 @@ def _cast(scalar: Scalar, wanted: DType) -> Expr:
 def _binary(op: type[Binary], lhs: object, rhs: object) -> Any:
     if _is_whole(lhs) or _is_whole(rhs):
         return whole_tensors.combine(op, lhs, rhs)
-    return Expression(binary(op, as_scalar(lhs), as_scalar(rhs), None))
+    left, right = meet([as_scalar(lhs), as_scalar(rhs)])
+    return Expression(binary(op, left, right, None))
 
 
 def _is_whole(value: object) -> bool:

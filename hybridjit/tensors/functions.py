@@ -9,13 +9,14 @@ from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import select
 from hybridjit.scalars.style import Style
 from hybridjit.tensors.expression import Expression, as_condition, as_expression, as_scalar
+from hybridjit.tensors.mixed_types import meet
 
 Function = Callable[..., Expression]
 
 
 def _function(name: str, ours: str | None = None) -> Function:
     def call(*args: Any) -> Expression:
-        scalars = [as_scalar(arg) for arg in args]
+        scalars = meet([as_scalar(arg) for arg in args])
         return Expression(apply(ours or name, Style.LANGUAGE, scalars, None))
 
     call.__name__ = name
@@ -120,4 +121,5 @@ def truncmod(x: Any, y: Any) -> Expression:
 
 def if_then_else(cond: Any, then: Any, otherwise: Any) -> Expression:
     """`then` where `cond` holds, else `otherwise`; only the one that is chosen is computed."""
-    return Expression(select(as_condition(cond), as_scalar(then), as_scalar(otherwise), None))
+    chosen, other = meet([as_scalar(then), as_scalar(otherwise)])
+    return Expression(select(as_condition(cond), chosen, other, None))

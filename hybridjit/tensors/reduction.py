@@ -27,6 +27,7 @@ from hybridjit.tensors.expression import (
     dtype_of,
     name_of,
 )
+from hybridjit.tensors.mixed_types import meet
 from hybridjit.tensors.tensor import Axis, AxisKind
 
 Combine = Callable[[Any, Any], Any]
@@ -257,6 +258,7 @@ def _larger(x: Any, y: Any) -> Expression:
 
 def _extremum(op: type[Min] | type[Max], function: str, x: Scalar, y: Scalar) -> Expression:
     """As NumPy does it: of floats, NaN is the extremum. Of integers, it may be an index."""
+    x, y = meet([x, y])
     if x.type.dtype.is_float or y.type.dtype.is_float:
         return Expression(apply(function, Style.LANGUAGE, [x, y], None))
     return Expression(extremum(op, x, y, None))

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import hybridjit.compat.tvm as package
+from hybridjit import te as plain
 from hybridjit.errors import ArgumentError
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
@@ -51,6 +52,8 @@ ELEMENTS: dict[str, tuple[Element, str]] = {
     "a size": (lambda i: te.var("n"), "int32"),
     "an integer": (lambda i: 3, "int32"),
     "a large integer": (lambda i: 2**40, "int64"),
+    "the largest int32": (lambda i: 2**31 - 1, "int32"),
+    "one more": (lambda i: 2**31, "int64"),
     "a float": (lambda i: 0.5, "float32"),
     "of an index and a float": (lambda i: i * 0.5, "float32"),
     "one of two floats": (lambda i: te.if_then_else(i < 2, 0.0, 1.0), "float32"),
@@ -150,3 +153,54 @@ def test_outputs_of_a_schedule_are_operations() -> None:
     tvm.build(s, [A, C])(np.arange(N, dtype="float32"), out)
     assert out.tolist() == [2, 4, 6, 8, 10, 12]
     assert "for i" in s._repr_html_()
+
+
+INTEGERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "a quotient": (lambda x: x / 255.0, lambda x: x / np.float32(255)),
+    "of a literal": (lambda x: 1.0 / (x + 1), lambda x: 1 / (x + 1).astype("f")),
+    "a product": (lambda x: x * 0.5, lambda x: x * np.float32(0.5)),
+    "a sum of both": (lambda x: x * 0.5 + x, lambda x: x * np.float32(0.5) + x.astype("f")),
+    "the larger": (lambda x: te.max(x, 0.5), lambda x: np.maximum(x, np.float32(0.5))),
+    "the smaller": (lambda x: te.min(2.5, x), lambda x: np.minimum(x, np.float32(2.5))),
+    "one of both": (lambda x: tir.Select(x > 2, x, 0.5), lambda x: np.where(x > 2, x, 0.5)),
+    "a power": (lambda x: te.power(x, 0.5), lambda x: x.astype("f") ** np.float32(0.5)),
+    "with a constant": (lambda x: (x + 0.5) * tir.const(2.0), lambda x: (x + 0.5) * 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_and_a_float_literal_make_a_float32(name: str, dtype: str) -> None:
+    element, wanted = INTEGERS[name]
+    X = te.placeholder((N,), dtype, "X")
+    x = np.arange(N).astype(dtype)
+    made = vector(lambda i: element(X[i]))
+    assert made.dtype == "float32"
+    np.testing.assert_allclose(run(made, x), wanted(x).astype("f"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_integers_become_the_float_that_they_meet(dtype: str, kind: str) -> None:
+    X, Y = te.placeholder((N,), dtype, "X"), te.placeholder((N,), kind, "Y")
+    made = vector(lambda i: X[i] * Y[i] - tir.Select(Y[i] > 2, X[i], Y[i]))
+    assert made.dtype == kind
+    x, y = np.arange(N).astype(dtype), np.arange(N)[::-1].astype(kind)
+    np.testing.assert_array_equal(run(made, x, y), x * y - np.where(y > 2, x, y))
+
+
+def test_other_types_meet_a_float_literal_as_ever() -> None:
+    for dtype in ("float16", "float32", "float64"):
+        X = te.placeholder((N,), dtype, "X")
+        assert vector(_divided(X)).dtype == dtype
+    wide = te.placeholder((N,), "int8", "W")
+    assert vector(lambda i: wide[i] * tir.const(0.5, "float64")).dtype == "float64"
+    assert vector(lambda i: wide[i].astype("float64") * 0.5).dtype == "float64"
+    assert plain.compute((N,), _divided(wide)).dtype == "float64"
+
+
+def _divided(tensor: Any) -> Any:
+    def element(i: Any) -> Any:
+        return tensor[i] / 255.0
+
+    return element

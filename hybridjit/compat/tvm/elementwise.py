@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hybridjit import stdlib as hs
 from hybridjit.compat.tvm.layouts import typed, widened
 from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import DType
+from hybridjit.tensors.expression import dtype_of
 
 _FRACTION = 31  # bits of a multiplier that are behind the point
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
@@ -17,16 +20,52 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) if kind is None else "int" in str(kind)
 
 
+def _kind(value: Any) -> DType | None:
+    """The type of the elements; None for a Python number, which has none."""
+    return dtype_of(value.dtype) if hasattr(value, "dtype") else None
+
+
+def _meet(lhs: Any, rhs: Any) -> list[Any]:
+    """Two operands: integers become the float that they meet, with a literal a float32."""
+
+    def converted(value: Any, other: Any) -> Any:
+        own, met = _kind(value), _kind(other)
+        if own is None or not own.is_integer:
+            return value
+        if isinstance(other, float) and met is None:
+            return hs.cast(value, "float32")
+        return hs.cast(value, met.name) if met is not None and met.is_float else value
+
+    return [converted(lhs, rhs), converted(rhs, lhs)]
+
+
+def mixed(name: str) -> Callable[[Any, Any], Any]:
+    """An operation on two operands, one of which may be of integers and the other of floats."""
+
+    def combine(lhs: Any, rhs: Any) -> Any:
+        operation: Callable[[Any, Any], Any] = getattr(hs, name)
+        return operation(*_meet(lhs, rhs))
+
+    return combine
+
+
 def divide(lhs: Any, rhs: Any) -> Any:
     """A quotient; of integers, rounded towards zero."""
     if not (_is_integer(lhs) and _is_integer(rhs)):
-        return hs.divide(lhs, rhs)
+        return hs.divide(*_meet(lhs, rhs))
     return hs.floor_divide(hs.subtract(lhs, hs.fmod(lhs, rhs)), rhs)
 
 
 def mod(lhs: Any, rhs: Any) -> Any:
     """The rest of a division that is rounded towards zero."""
-    return hs.fmod(lhs, rhs)
+    return hs.fmod(*_meet(lhs, rhs))
+
+
+def clip(x: Any, a_min: Any, a_max: Any) -> Any:
+    """In the type of the elements: bounds of integers are rounded towards zero."""
+    if _is_integer(x):
+        return hs.clip(x, int(a_min), int(a_max))
+    return hs.clip(x, a_min, a_max)
 
 
 def round(x: Any) -> Any:
@@ -40,7 +79,8 @@ def round(x: Any) -> Any:
 
 def bitwise_not(data: Any) -> Any:
     """All bits turned around."""
-    return hs.bitwise_xor(data, -1)
+    least, most = dtype_of(data.dtype).bounds
+    return hs.bitwise_xor(data, -1 if least < 0 else most)
 
 
 def identity(x: Any) -> Any:
@@ -187,7 +227,11 @@ def _refuse_last(select_last_index: bool) -> None:
         raise ArgumentValueError("the last of several places is not here: flip the axis")
 
 
+_MIXED = ("add", "subtract", "multiply", "maximum", "minimum", "power", "floor_divide")
 ADAPTED = {
+    **{name: mixed(name) for name in _MIXED},
+    "floor_mod": mixed("remainder"),
+    "clip": clip,
     "argmax": argmax,
     "argmin": argmin,
     "divide": divide,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.compat.tvm.layouts import sides
+from hybridjit.compat.tvm.layouts import by_any_name, sides
 from hybridjit.errors import ArgumentValueError
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
@@ -59,7 +59,6 @@ def conv2d_winograd(
     dilation: Any,
     out_dtype: Any = None,
     pre_computed: bool = False,
-    **_: Any,
 ) -> Any:
     """Filters are (outputs, channels, 3, 3), not transformed before."""
     steps = [step for part in (strides, dilation) for step in _listed(part)]
@@ -203,7 +202,7 @@ ADAPTED = {
     "nn.bitserial_dense": bitserial_dense,
     "nn.batch_norm": batch_norm,
     "nn.conv2d_NCHWc": conv2d_packed,
-    "nn.conv2d_winograd_nchw": conv2d_winograd,
+    "nn.conv2d_winograd_nchw": by_any_name("nn.conv2d_winograd_nchw", conv2d_winograd),
     "nn.correlation_nchw": correlation,
     "nn.fifo_buffer": fifo_buffer,
     "nn.lstm": lstm,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.errors import ArgumentValueError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 
 Function = Callable[..., Any]
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
@@ -66,7 +67,6 @@ def convolve(
     dilation: Any = 1,
     groups: int = 1,
     out_dtype: Any = None,
-    **_: Any,
 ) -> Any:
     """A convolution of a layout, over one, two or three axes."""
     call: Function = getattr(hs, f"conv{count}d")
@@ -86,7 +86,7 @@ def convolve_any(
     data_layout: str = "",
     kernel_layout: str = "",
     out_dtype: Any = None,
-    **options: Any,
+    groups: int = 1,
 ) -> Any:
     """conv1d and conv2d, whose layout is an argument."""
     layout = data_layout or FIRST[count]
@@ -96,8 +96,7 @@ def convolve_any(
             f"filters of the layout {kernel_layout} are not here for images of {layout}",
             help=f"hs.transpose makes {KERNELS[layout][0]} of them",
         )
-    given: Any = (x, w, strides, padding, dilation)
-    return convolve(count, layout, *given, out_dtype=out_dtype, **options)
+    return convolve(count, layout, x, w, strides, padding, dilation, groups, out_dtype)
 
 
 KERNELS = {
@@ -128,7 +127,6 @@ def convolve_ungrouped(
     dilation: Any = 1,
     out_dtype: Any = None,
     *_: Any,
-    **__: Any,
 ) -> Any:
     """A convolution without groups, as conv2d_nchw."""
     return convolve(count, layout, x, w, strides, padding, dilation, 1, out_dtype)
@@ -189,7 +187,7 @@ def depthwise_conv2d_nhwc(
 
 def conv2d_winograd_nhwc(
     data: Any, weight: Any, strides: Any, padding: Any, dilation: Any, out_dtype: Any = None,
-    pre_computed: bool = False, **_: Any,
+    pre_computed: bool = False,
 ) -> Any:  # fmt: skip
     """Filters are (3, 3, channels, outputs), not transformed before."""
     if pre_computed:
@@ -341,7 +339,40 @@ def crop_and_resize(
     return typed(made, out_dtype)
 
 
-ADAPTED: dict[str, Function] = {
+# Names that TOPI's convolutions have for the same argument, some of them in old versions only.
+_SYNONYMS = (
+    ("x", "data", "Input", "input", "inp"),
+    ("w", "kernel", "weight", "Filter", "filter", "filt"),
+    ("strides", "stride"),
+    ("data_layout", "layout"),
+)
+_HINTS = (
+    *("auto_scheduler_rewritten_layout", "auto_scheduler_should_rewrite_layout"),
+    "meta_schedule_original_shape",
+)
+
+
+def by_any_name(name: str, function: Function) -> Function:
+    """`function`, as TOPI's `name`, with the names that any version of TOPI has for arguments."""
+    parameters = [*inspect.signature(function).parameters]
+
+    def read(key: str) -> str:
+        same = next((names for names in _SYNONYMS if key in names), (key,))
+        found = [other for other in (key, *same) if other in parameters]
+        if not found:
+            raise ArgumentError(
+                f"topi.{name} takes no {key!r}", help=f"it takes {', '.join(parameters)}"
+            )
+        return found[0]
+
+    def call(*args: Any, **options: Any) -> Any:
+        given = {read(key): value for key, value in options.items() if key not in _HINTS}
+        return function(*args, **given)
+
+    return call
+
+
+_CONVOLUTIONS: dict[str, Function] = {
     "nn.conv1d": partial(convolve_any, 1),
     "nn.conv2d": partial(convolve_any, 2),
     "nn.conv3d": partial(convolve, 3, "NCDHW"),
@@ -366,6 +397,9 @@ ADAPTED: dict[str, Function] = {
     "nn.depthwise_conv2d_nhwc": depthwise_conv2d_nhwc,
     "nn.conv2d_winograd_nhwc": conv2d_winograd_nhwc,
     "nn.deformable_conv2d_nhwc": deformable_conv2d_nhwc,
+}
+ADAPTED: dict[str, Function] = {
+    **{name: by_any_name(name, function) for name, function in _CONVOLUTIONS.items()},
     "nn.upsampling": upsampling,
     "nn.upsampling3d": upsampling3d,
     "image.resize1d": partial(resize, 1),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.compat.tvm import elementwise, layers, layouts, shapes, vision
+from hybridjit.compat.tvm import elementwise, layers, layouts, reductions, shapes, vision
 from hybridjit.compat.tvm.layouts import one
 from hybridjit.errors import ArgumentValueError
 from hybridjit.te import placeholder
@@ -251,16 +251,29 @@ def flatten(data: Any) -> Any:
     return hs.flatten_from(data, 1)
 
 
-def pad(data: Any, pad_before: Any, pad_after: Any = None, pad_value: Any = 0.0, **_: Any) -> Any:
+def pad(
+    data: Any,
+    pad_before: Any,
+    pad_after: Any = None,
+    pad_value: Any = 0.0,
+    name: str = "PadInput",
+    attrs: Any = None,
+) -> Any:
     """Widths before and after axes apart."""
+    del name, attrs
     after = pad_before if pad_after is None else pad_after
     return hs.pad(data, tuple(zip(pad_before, after, strict=True)), "constant", pad_value)
 
 
 def mirror_pad(
-    data: Any, pad_before: Any, pad_after: Any = None, mode: str = "SYMMETRIC", **_: Any
+    data: Any,
+    pad_before: Any,
+    pad_after: Any = None,
+    mode: str = "SYMMETRIC",
+    name: str = "MirrorPadInput",
 ) -> Any:
     """Widths before and after axes apart."""
+    del name
     after = pad_before if pad_after is None else pad_after
     word: Any = mode.lower()
     return hs.mirror_pad(data, tuple(zip(pad_before, after, strict=True)), word)
@@ -369,6 +382,7 @@ ADAPTED: dict[str, Function] = {
     **elementwise.ADAPTED,
     **layers.ADAPTED,
     **layouts.ADAPTED,
+    **reductions.ADAPTED,
     **shapes.ADAPTED,
     **vision.ADAPTED,
 }

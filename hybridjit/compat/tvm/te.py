@@ -27,6 +27,7 @@ from hybridjit.tensors.expression import Expression, as_expression, name_of
 from hybridjit.tensors.inlined import Extern as ExternOp
 from hybridjit.tensors.inlined import Hybrid as HybridOp
 from hybridjit.tensors.intrinsic_calls import IntrinsicCall
+from hybridjit.tensors.mixed_types import integers_give_way
 from hybridjit.tensors.reduction import Reducer, Reduction, is_axes
 from hybridjit.tensors.scan import Scan as ScanOp
 from hybridjit.tensors.tensor import Compute as ComputeOp
@@ -54,6 +55,7 @@ __all__ = [
 ]
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+_LEAST, _MOST = INT32.bounds
 
 
 class TensorComputeOp:
@@ -113,7 +115,8 @@ def compute(shape: Any, fcompute: Callable[..., Any], *args: Any, **kwargs: Any)
 
     @wraps(fcompute)
     def element(*indices: Any) -> Any:
-        return typed(fcompute(*indices))
+        with integers_give_way(FLOAT32):
+            return typed(fcompute(*indices))
 
     return _te.compute(shape, element, *args, **kwargs)
 
@@ -130,7 +133,7 @@ def typed(value: Any) -> Any:
     if not found.scalar.type.weak:
         return found
     match found.expr, found.dtype:
-        case Const(int(number)), _ if number not in range(*INT32.bounds):
+        case Const(int(number)), _ if not _LEAST <= number <= _MOST:
             return found
         case _, kind if kind is INT64 or kind is FLOAT64:
             return found.astype(INT32 if kind is INT64 else FLOAT32)
