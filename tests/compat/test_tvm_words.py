@@ -161,7 +161,8 @@ def test_producers_and_consumers() -> None:
 # -- te --------------------------------------------------------------------------------------------
 
 
-def test_partial_sums() -> None:
+@pytest.mark.parametrize("place", [0, 1, -1, -2])
+def test_partial_sums(place: int) -> None:
     A = te.placeholder((4, 6), name="A")
     k = te.reduce_axis((0, 6), "k")
 
@@ -171,10 +172,31 @@ def test_partial_sums() -> None:
     B = te.compute((4,), row, name="B")
     s = te.create_schedule(B.op)
     _, inner = s[B].split(k, factor=2)
-    s.rfactor(B, inner)
+    partial = s.rfactor(B, inner, place)
+    assert partial.shape == ((4, 2) if place in (1, -1) else (2, 4))
     b = tvm.nd.empty((4,))
     tvm.build(s, [A, B])(X, b)
     tvm.testing.assert_allclose(b.numpy(), X.sum(1))
+
+
+def test_what_is_gathered_is_not_inlined() -> None:
+    A, places = te.placeholder((4, 6), name="A"), te.placeholder((3,), "int32", "places")
+
+    def three(i: Any, j: Any) -> Any:
+        return A[i, j] * 3
+
+    P = te.compute((4, 6), three, name="P")
+
+    def chosen(i: Any, j: Any) -> Any:
+        return P[places[i], j]
+
+    C = te.compute((3, 6), chosen, name="C")
+    s = te.create_schedule(C.op)
+    te.schedule.AutoInlineInjective(s)
+    s[C].set_scope("global")
+    rows, found = np.array([3, 0, 2], "int32"), tvm.nd.empty((3, 6))
+    tvm.build(s, [A, places, C])(X, rows, found)
+    np.testing.assert_array_equal(found, X[rows] * 3)
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations(range(4))])

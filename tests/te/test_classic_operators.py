@@ -322,7 +322,7 @@ def test_argmax(n: int, m: int) -> None:
     np.testing.assert_array_equal(best, v.max(1))
 
 
-@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("position", [0, 1, -1, -2])
 def test_argmax_in_parts(position: int) -> None:
     index, value, P, V = make_argmax(4, 13)
     s = te.create_schedule(P.op)

@@ -9,6 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid, te
+from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import output_tensor
 from tests.support.classic_runs import make_inputs, run_both
 
@@ -220,6 +221,63 @@ def test_stages_are_inlined_by_kind(kind: Any, left: list[str]) -> None:
     s.auto_inline(kind)
     assert {stage.op.name for stage in s.stages if stage.attached is None} == {"A", *left}
     run_both(s, [A, C], make_inputs([A, C]))
+
+
+def shaped_gather() -> tuple[list[Any], Any]:
+    """What is read at places that nobody knows, of what can be inlined into it."""
+    A, I = te.placeholder((5, 4), name="A"), te.placeholder((3,), "int32", "I")  # noqa: E741
+    Q = te.compute((5, 4), lambda i, j: A[i, j] + 1, name="Q")
+    P = te.compute((5, 4), lambda i, j: Q[i, j] * 3, name="P")
+    C = te.compute((3, 4), lambda i, j: P[I[i], j], name="C")
+    return [A, I, C], P
+
+
+@pytest.mark.parametrize(
+    "name", ["AutoInlineElemWise", "AutoInlineBroadcast", "AutoInlineInjective"]
+)
+def test_what_cannot_be_inlined_is_computed(name: str) -> None:
+    args, P = shaped_gather()
+    s = te.create_schedule(args[-1].op)
+    getattr(te.schedule, name)(s)
+    s[P].vectorize(P.op.axis[1])
+    inputs = make_inputs(args)
+    inputs[1] = np.array([4, 0, 2], "int32")
+    found = run_both(s, args, inputs)[-1]
+    np.testing.assert_array_equal(found, (inputs[0] + np.float32(1))[inputs[1]] * 3)
+    assert [block.name for block in hj.Schedule(hj.lower(s, args)).blocks()] == ["P", "C"]
+    s[P].compute_root()
+    s[P].compute_inline()
+    with pytest.raises(ScheduleError, match="not proved to be in bounds"):
+        hj.lower(s, args)
+
+
+def test_steps_of_scans_and_stages_with_loops_are_not_inlined() -> None:
+    A, state = te.placeholder((4, 6), name="A"), te.placeholder((4, 6), name="state")
+    B = te.compute((4, 6), lambda i, j: A[i, j] * 2, name="B")
+    init = te.compute((1, 6), lambda _, j: B[0, j], name="init")
+    update = te.compute((4, 6), lambda t, j: state[t - 1, j] + B[t, j], name="update")
+    C = te.scan(init, update, state, name="C")
+    s = te.create_schedule(C.op)
+    outer, _ = s[B].split(B.op.axis[1], factor=4)
+    s[B].reorder(outer, B.op.axis[0])
+    s.auto_inline()
+    assert s[B].attached is s[update].attached is None
+    *_, found = run_both(s, [A, C], make_inputs([A, C]))
+    inputs = make_inputs([A, C])
+    np.testing.assert_allclose(found, (inputs[0] * 2).cumsum(0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("scope", ["global", ""])
+def test_arguments_are_in_global_memory(scope: str) -> None:
+    A = te.placeholder((16,), name="A")
+    B = te.compute((16,), lambda i: A[i] * 2, name="B")
+    C = te.compute((16,), lambda i: B[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    for tensor in (A, B, C):
+        s[tensor].set_scope(scope)
+    for args in ([A, C], [A, B, C]):
+        a, *_, found = run_both(s, args, make_inputs(args))
+        np.testing.assert_array_equal(found, a * 2 + 1)
 
 
 def test_a_group_is_placed_together() -> None:

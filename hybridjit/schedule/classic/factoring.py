@@ -18,10 +18,11 @@ from hybridjit.tensors.tensor import Axis, AxisKind, Compute
 def factor_stage(stage: Stage, axis: Axis, factor_axis: int) -> Factoring:
     """How to take the reduction of `stage` apart along `axis`; takes its reduced axes away."""
     op = _check(stage, axis)
-    if not 0 <= factor_axis <= len(op.axis):
+    places = len(op.axis) + 1
+    if not -places <= factor_axis < places:
         raise ScheduleError(
             f"rfactor: factor_axis is {factor_axis}, and '{op.name}' has {len(op.axis)} axes",
-            help=f"give a number from 0 to {len(op.axis)}",
+            help=f"give a number from 0 to {len(op.axis)}, or a negative one, from the end",
         )
     reduced = [leaf for leaf in stage.leaves if leaf.kind is AxisKind.REDUCE]
     kept = tuple(leaf for leaf in reduced if leaf.var is not axis.var)
@@ -32,7 +33,7 @@ def factor_stage(stage: Stage, axis: Axis, factor_axis: int) -> Factoring:
     stage.steps = [step for step in map(without_reduced, stage.steps) if step is not None]
     stage.leaves = [leaf for leaf in stage.leaves if leaf.kind is not AxisKind.REDUCE]
     factor = Axis(axis.var, Const(0), extent_of(axis), AxisKind.REDUCE)
-    return Factoring(factor, kept, values, tuple(guards), factor_axis)
+    return Factoring(factor, kept, values, tuple(guards), factor_axis % places)
 
 
 def _check(stage: Stage, axis: Axis) -> Compute:

@@ -38,7 +38,9 @@ class At:
 
 @record
 class Inline:
-    """A stage is computed wherever it is read."""
+    """A stage is computed wherever it is read; `if_possible`, by itself where that is refused."""
+
+    if_possible: bool = False
 
 
 def attach_type_of(attached: At | Inline | None) -> AttachType:

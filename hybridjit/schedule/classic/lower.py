@@ -66,15 +66,30 @@ def lower_classic(classic: Recorded, args: Sequence[Any], name: str | None = Non
     _check_attachments(stages)
     _check_buffers(stages)
     places = {stage: _find_place(schedule, program, stage, graph) for stage in stages}
-    for stage in stages:
-        if stage in apart:
-            schedule.compute_inline(program.places.main_block(graph.maker(apart[stage])))
-        elif isinstance(stage.attached, Inline):
-            schedule.compute_inline(places[stage].block)
+    blocks = {
+        stage: places[stage].block
+        if stage not in apart
+        else program.places.main_block(graph.maker(apart[stage]))
+        for stage in stages
+    }
+    computed = [stage for stage in stages if not _is_inlined(schedule, stage, blocks[stage])]
     for phase in Phase:
-        for stage in stages:
+        for stage in computed:
             _take(stage, places, phase)
     return schedule
+
+
+def _is_inlined(schedule: Schedule, stage: Stage, block: str) -> bool:
+    """Inline a stage that is to be inlined; False if there is none, or it stays where it is."""
+    if not isinstance(stage.attached, Inline):
+        return False
+    try:
+        schedule.compute_inline(block)
+    except ScheduleError:
+        if not stage.attached.if_possible:
+            raise
+        return False
+    return True
 
 
 def as_written(classic: Recorded, args: Sequence[Any], name: str | None = None) -> PrimFunc:
@@ -180,8 +195,6 @@ def _find_place(schedule: Schedule, program: Program, stage: Stage, graph: Graph
 
 
 def _take(stage: Stage, places: Mapping[Stage, Place], phase: Phase) -> None:
-    if isinstance(stage.attached, Inline):
-        return
     place = places[stage]
     if phase is Phase.SHAPE and isinstance(stage.attached, At):
         parent = stage.attached.stage

@@ -31,11 +31,14 @@ class MemorySteps:
     def set_scope(self, scope: str) -> None:
         """Say in which memory the stage is kept: "global", "shared" or "local".
 
+        Without a step, and for "", it is the "global" one, where arguments are.
+
         >>> s[B].set_scope("local")
         """
-        if scope != "global":
+        wanted = scope or "global"
+        if wanted != "global":
             self._check_scratch("set_scope")
-        self.steps.append(SetScope(scope))
+        self.steps.append(SetScope(wanted))
 
     @api_edge
     def storage_align(self, axis: Axis, factor: int, offset: int = 0) -> None:

@@ -25,7 +25,7 @@ from hybridjit.schedule.classic.group import Group, make_group
 from hybridjit.schedule.classic.lower import lower_classic
 from hybridjit.schedule.classic.relayout import take_layout
 from hybridjit.schedule.classic.rfactor import rfactor
-from hybridjit.schedule.classic.stage import Stage
+from hybridjit.schedule.classic.stage import Inline, Stage
 from hybridjit.schedule.classic.steps import SetScope
 from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.scan import Scan
@@ -156,7 +156,7 @@ class ClassicSchedule:
     def rfactor(self, tensor: Tensor, axis: Axis, factor_axis: int = 0) -> Any:
         """Give each value of a reduced axis a partial result, and combine these; gives them.
 
-        The partial results have the axis as one more dimension, at `factor_axis`.
+        The partial results have the axis as one more dimension, at `factor_axis`; -1 is the last.
 
         >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=16)
         >>> BF = s.rfactor(B, ki)
@@ -178,10 +178,11 @@ class ClassicSchedule:
     def auto_inline(
         self, kind: Literal["elementwise", "broadcast", "injective"] = "injective"
     ) -> None:
-        """Inline every stage of a kind that is no output and was not placed otherwise.
+        """Inline every stage of a kind that is no output and has no loops or place of its own yet.
 
         "elementwise" reads at its own indices only, "broadcast" leaves some of them out,
-        "injective" is anything but a reduction.
+        "injective" is anything but a reduction. A stage that cannot be inlined is computed, as one
+        that is read at indices which are not known to be inside.
 
         >>> s.auto_inline("elementwise")
         """
@@ -190,8 +191,8 @@ class ClassicSchedule:
                 f"auto_inline: there is no kind {kind!r}", help=f"one of {', '.join(_KINDS)}"
             )
         for stage in self.stages:
-            if stage.attached is None and not stage.is_output and _is_of_kind(stage.op, kind):
-                stage.compute_inline()
+            if stage.is_free and _is_of_kind(stage.op, kind):
+                stage.attached = Inline(if_possible=True)
 
     def normalize(self) -> ClassicSchedule:
         """The schedule itself: axes always begin where they should."""

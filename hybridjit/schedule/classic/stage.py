@@ -304,6 +304,17 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
         """
         self.attached = None
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it may be placed anywhere, and no step has said where, or how its loops run."""
+        is_placed = self.attached is not None or any(map(is_shaping, self.steps))
+        return not (is_placed or self.is_output or self._is_update)
+
+    @property
+    def _is_update(self) -> bool:
+        """Whether it is what a scan does in a step."""
+        return self.scan is not None and any(tensor.op is self.op for tensor in self.scan.update)
+
     def _check_may_move(self, step: str) -> None:
         if isinstance(self.op, Placeholder):
             raise ScheduleError(f"{step}: '{self.op.name}' is a placeholder: it is not computed")
@@ -312,7 +323,7 @@ class Stage(MemorySteps, Inspection, AbsentSteps):
                 f"{step}: '{self.op.name}' is an output of the schedule",
                 help="it is computed by itself; stages that it reads can be placed in it",
             )
-        if self.scan is not None and any(tensor.op is self.op for tensor in self.scan.update):
+        if self.scan is not None and self._is_update:
             raise ScheduleError(
                 f"{step}: '{self.op.name}' is an update of the scan '{self.scan.name}', and is "
                 "computed in its steps"

@@ -222,8 +222,10 @@ class SetScope(Step):
     scope: str
 
     def take(self, place: Place) -> None:
+        passed = {place.name_of(buffer) for buffer in place.schedule.func.buffers}
         for name in place.buffers():
-            place.schedule.set_scope(name, self.scope)
+            if self.scope != "global" or name not in passed:
+                place.schedule.set_scope(name, self.scope)
 
 
 @record(eq=False)
