@@ -13,6 +13,7 @@ from typing import Any
 
 from hybridjit import hybrid
 from hybridjit import te as _te
+from hybridjit.compat.tvm.constants import const as const
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64
 from hybridjit.ir.expr import Const, ExternCall
@@ -45,6 +46,7 @@ __all__ = [
     "TensorComputeOp",
     "comm_reducer",
     "compute",
+    "const",
     "create_schedule",
     "div",
     "hybrid",
@@ -104,9 +106,9 @@ def _keeps_order(stage: Stage) -> bool:
     return wanted == [axis.var for axis in stage.leaf_iter_vars if axis.var in wanted]
 
 
-def create_schedule(ops: Any) -> Schedule:
-    """A schedule of the tensors that `ops` make, without steps."""
-    made = _create_schedule(ops)
+def create_schedule(ops: Any, *, fastmath: Any = False) -> Schedule:
+    """A schedule of the tensors that `ops` make, without steps; `fastmath` is that of hybridjit."""
+    made = _create_schedule(ops, fastmath=fastmath)
     return Schedule(made.outputs, made.fastmath)
 
 

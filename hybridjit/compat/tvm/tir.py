@@ -173,4 +173,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_WRITTEN, *dir(_tir), *dir(_te)})
+    return sorted({*__all__, *_WRITTEN, *dir(_tir), *dir(_te)} - _OTHERWISE.keys())
