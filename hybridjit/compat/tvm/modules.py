@@ -125,7 +125,8 @@ def _source(inputs: Any, name: str | None = None) -> Any:
         case TensorSchedule():
             return inputs.settle()
         case Schedule():
-            return {name or inputs.name: inputs.schedule}
+            only = name if len(inputs.schedules) == 1 else None
+            return {only or own: schedule for own, schedule in inputs.schedules.items()}
         case IRModule():
             return dict(inputs.functions)
         case _:
