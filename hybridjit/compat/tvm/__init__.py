@@ -17,7 +17,7 @@ from typing import Any
 from hybridjit.compat.tvm import autotvm, contrib, ir, nd, target, te, testing, tir, topi
 from hybridjit.compat.tvm.devices import Device, cpu, device
 from hybridjit.compat.tvm.functions import get_global_func, register_func
-from hybridjit.compat.tvm.ir import IRModule, PassContext
+from hybridjit.compat.tvm.ir import IRModule, PassContext, Range
 from hybridjit.compat.tvm.modules import build, load_module, lower
 from hybridjit.errors import ArgumentError, HybridError
 from hybridjit.runtime.modules.module import Module
@@ -27,6 +27,7 @@ TVMError = HybridError
 __all__ = [
     "Device",
     "IRModule",
+    "Range",
     "TVMError",
     "autotvm",
     "build",
@@ -34,6 +35,8 @@ __all__ = [
     "convert",
     "cpu",
     "device",
+    "driver",
+    "error",
     "get_global_func",
     "install",
     "ir",
@@ -52,6 +55,8 @@ __all__ = [
 _MODULES = (
     "autotvm",
     "contrib",
+    "driver",
+    "error",
     "ir",
     "nd",
     "runtime",
@@ -71,6 +76,7 @@ _ELSEWHERE = {
     "gpu": "there is one device, the CPU",
     "rpc": "hj.tune takes any executor of concurrent.futures, dask's included",
     "ndarray": "tvm.nd is there",
+    "arith": "expressions are simplified when they are made; hybridjit.tir.simplify does so, too",
 }
 
 
@@ -104,6 +110,21 @@ def convert(value: Any) -> Any:
     return value
 
 
+class _Error(ModuleType):
+    """`tvm.error`: what is raised."""
+
+    TVMError = TVMError
+
+
+class _Driver(ModuleType):
+    """`tvm.driver`: where `build` and `lower` are, too."""
+
+    build = staticmethod(build)
+    lower = staticmethod(lower)
+
+
+error = _Error(f"{__name__}.error")
+driver = _Driver(f"{__name__}.driver")
 transform = _Transform(f"{__name__}.transform")
 runtime = _Runtime(f"{__name__}.runtime")
 

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.compat.tvm.autotvm_config import Config
+from hybridjit.compat.tvm.autotvm_config import Annotate, Config, Other, Reorder, Split
 from hybridjit.compat.tvm.modules import build
 from hybridjit.errors import ArgumentValueError, ScheduleError
 from hybridjit.ir.expr import Binary, Call, Load, Node
@@ -57,7 +57,7 @@ def template(name: str) -> Callable[[Template], Template]:
             if _current:
                 return function(*args)
             known = _known_best(_key(name, args))
-            return _run(function, args, Config(partial(_given, known)))
+            return _run(function, args, Config(partial(_given, known), is_fallback=not known))
 
         _templates[name] = function
         return make
@@ -120,8 +120,9 @@ class Task:
         schedule, _ = _run(_templates[self.name], self.args, config)
         return config.flop or float(sum(map(_count_operations, schedule.stages)))
 
-    def instantiate(self, places: dict[str, int]) -> tuple[Any, Sequence[Any]]:
+    def instantiate(self, config: Config | dict[str, int]) -> tuple[Any, Sequence[Any]]:
         """The schedule with these choices, and its parameters."""
+        places = config.places if isinstance(config, Config) else config
         return _run(_templates[self.name], self.args, Config(partial(_given, places)))
 
 
@@ -280,6 +281,11 @@ def progress_bar(total: int, prefix: str = "") -> Callable[..., None]:
     return lambda *_: None
 
 
+def _with_numbers(kind: Callable[[tuple[Any, ...]], Any]) -> Callable[[Sequence[Any]], Any]:
+    """What makes an entity of a list, `SplitEntity([-1, 4])`: the first number is what is left."""
+    return lambda values: kind(tuple(values))
+
+
 @contextmanager
 def apply_history_best(records: Any) -> Generator[None]:
     """Inside, templates take the best configurations of a file."""
@@ -297,7 +303,13 @@ def apply_history_best(records: Any) -> Generator[None]:
         _best.pop()
 
 
-task: Any = SimpleNamespace(create=create_task, Task=Task)
+space: Any = SimpleNamespace(
+    SplitEntity=_with_numbers(Split),
+    ReorderEntity=_with_numbers(Reorder),
+    AnnotateEntity=_with_numbers(Annotate),
+    OtherOptionEntity=Other,
+)
+task: Any = SimpleNamespace(create=create_task, Task=Task, space=space)
 tuner: Any = SimpleNamespace(
     RandomTuner=RandomTuner,
     GridSearchTuner=GridSearchTuner,

@@ -84,8 +84,9 @@ class Annotate:
 class Config:
     """One candidate for each name; `space` is all of them, `places` which were chosen."""
 
-    def __init__(self, choose: Choose) -> None:
+    def __init__(self, choose: Choose, *, is_fallback: bool = False) -> None:
         self._choose = choose
+        self._is_fallback = is_fallback
         self.space: dict[str, list[Any]] = {}
         self.places: dict[str, int] = {}
         self.flop = 0.0
@@ -144,6 +145,21 @@ class Config:
         return var
 
     reduce_axis = axis
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether nothing is known about what is best: the template may choose by itself."""
+        return self._is_fallback
+
+    def get(self, index: int) -> Config:
+        """One of the configurations, by its number; the first name counts fastest."""
+        if not 0 <= index < len(self):
+            raise ArgumentValueError(f"there are {len(self)} configurations, and none is {index}")
+        made = Config(self._choose)
+        for name, candidates in self.space.items():
+            made.space[name] = candidates
+            index, made.places[name] = divmod(index, len(candidates))
+        return made
 
     def add_flop(self, flop: float) -> None:
         """How many operations a run takes."""

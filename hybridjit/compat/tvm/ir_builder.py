@@ -108,6 +108,13 @@ class IRBuilder:
         self._leave(While(as_condition(condition), seq(*body)))
 
     @contextmanager
+    def new_scope(self) -> Generator[None]:
+        """What belongs together: names and memory in it are not seen after it."""
+        body = self._enter()
+        yield
+        self._leave(seq(*body))
+
+    @contextmanager
     def if_scope(self, condition: Any) -> Generator[None]:
         """What is done if the condition holds."""
         body = self._enter()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from hybridjit.compat.tvm.ir import IRModule
 from hybridjit.compat.tvm.schedule import Schedule
@@ -16,9 +16,13 @@ from hybridjit.lowering.entry import lower as _lower
 from hybridjit.runtime.dispatch.objects import native_calls
 from hybridjit.runtime.modules.loaded_module import load_module as _load_module
 from hybridjit.runtime.modules.module import Module as _Module
+from hybridjit.runtime.modules.module import Timing
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.classic.steps import Step, Tensorize
+from hybridjit.tensors.buffers import DeclaredBuffer
 from hybridjit.tuning.builds import build as _build
+
+_GROWTH = 1.6  # of the number of calls in a repeat, as in TVM
 
 
 @native_calls
@@ -42,6 +46,32 @@ class Module(_Module):
         """The code as text: "ll" or "asm"."""
         return self.inspect("asm" if fmt in ("asm", "s") else "llvm")
 
+    def time_evaluator(
+        self,
+        name: str | None = None,
+        device: object = None,
+        number: int = 10,
+        repeat: int = 1,
+        min_repeat_ms: float = 0,
+        **options: Any,
+    ) -> Callable[..., Timing]:
+        """A function that measures; `number` grows until a repeat takes `min_repeat_ms`."""
+        del options  # how TVM cools processors and empties their caches in between
+
+        def measure(*args: Any) -> Timing:
+            calls, seconds = number, 0.0
+            while seconds * 1e3 < min_repeat_ms:
+                seconds = calls * self._timer(name, device, calls, 1)(*args).mean
+                if seconds * 1e3 < min_repeat_ms:
+                    calls = int(calls * _GROWTH) + 1
+            return self._timer(name, device, calls, repeat)(*args)
+
+        self._find(name)
+        return measure
+
+    def _timer(self, *options: Any) -> Callable[..., Timing]:
+        return super().time_evaluator(*options)
+
     @property
     def type_key(self) -> str:
         """What it was made with."""
@@ -59,7 +89,9 @@ def build(
 ) -> Module:
     """A module: called on arrays, it runs."""
     del target_host, runtime
-    _refuse_binds(binds)
+    _check_binds(binds)
+    if _is_by_target(inputs):
+        target, inputs = next(iter(inputs)), _merged([*inputs.values()])
     _check_target(target)
     return _with_tvms_methods(_build(_source(inputs, name), args, name=name or "default_function"))
 
@@ -85,7 +117,7 @@ def lower(
     Where an intrinsic calls what is not loaded yet, the loops are shown that it stands for.
     """
     del simple_mode
-    _refuse_binds(binds)
+    _check_binds(binds)
     if isinstance(inputs, IRModule | Schedule):
         functions: dict[str, Any] = _source(inputs)
         return IRModule({own: _lower(item, name=own) for own, item in functions.items()})
@@ -128,16 +160,37 @@ def _source(inputs: Any, name: str | None = None) -> Any:
             only = name if len(inputs.schedules) == 1 else None
             return {only or own: schedule for own, schedule in inputs.schedules.items()}
         case IRModule():
-            return dict(inputs.functions)
+            return {func.symbol or key: func for key, func in inputs.functions.items()}
+        case [IRModule(), *_]:
+            return _source(_merged(inputs))
         case _:
             return inputs
 
 
-def _refuse_binds(binds: Any) -> None:
-    if binds:
-        raise ArgumentError(
-            "binds is not supported", help="te.extern(..., in_buffers=[...]) sets strides"
-        )
+def _is_by_target(inputs: Any) -> bool:
+    """Whether modules are given by what they are to be built for."""
+    if not isinstance(inputs, Mapping):
+        return False
+    values = [*cast("Mapping[Any, Any]", inputs).values()]
+    return bool(values) and all(isinstance(value, IRModule) for value in values)
+
+
+def _merged(modules: Sequence[IRModule]) -> IRModule:
+    """The functions of several modules in one."""
+    whole = IRModule()
+    for module in modules:
+        whole.update(module)
+    return whole
+
+
+def _check_binds(binds: Mapping[Any, DeclaredBuffer] | None) -> None:
+    """Refuse buffers that say anything else than that arguments lie in C order, as they do."""
+    for tensor, buffer in (binds or {}).items():
+        if not buffer.is_usual(()) or buffer.dtype != tensor.dtype:
+            raise ArgumentError(
+                f"binds: '{tensor.name}' lies in C order, and '{buffer.name}' does not say so",
+                help="te.extern(..., in_buffers=[...]) sets strides",
+            )
 
 
 def _check_target(wanted: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from hybridjit.record import record
 
@@ -22,12 +22,18 @@ class Target:
 
     def __init__(self, target: Any = "llvm", host: Any = None) -> None:
         self.text = _text(target)
+        self.attrs = _attributes(target)
         self.host = None if host is None else Target(host)
 
     @property
     def kind(self) -> Kind:
         """What it is."""
         return Kind(self.text.split()[0])
+
+    @property
+    def mcpu(self) -> str:
+        """The processor that was named. Code is made for the one that runs this."""
+        return self.attrs.get("mcpu", "")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -58,6 +64,17 @@ class Target:
 def create(text: str) -> Target:
     """The target of that name."""
     return Target(text)
+
+
+def _attributes(target: Any) -> dict[str, str]:
+    """The options, `-mcpu=core-avx2` or `{"mcpu": "core-avx2"}`."""
+    if isinstance(target, Target):
+        return dict(target.attrs)
+    if isinstance(target, Mapping):
+        given = cast("Mapping[str, Any]", target)
+        return {key: str(value) for key, value in given.items() if key != "kind"}
+    options = [word[1:].partition("=") for word in str(target).split() if word.startswith("-")]
+    return {name: value for name, _, value in options}
 
 
 def _text(target: Any) -> str:

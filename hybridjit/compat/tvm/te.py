@@ -14,6 +14,7 @@ from typing import Any
 from hybridjit import hybrid
 from hybridjit import te as _te
 from hybridjit.compat.tvm.constants import const as const
+from hybridjit.compat.tvm.ir import Function, as_function
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64
 from hybridjit.ir.expr import Const, ExternCall
@@ -25,6 +26,7 @@ from hybridjit.schedule.classic.schedule import create_schedule as _create_sched
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import Fuse, Split
 from hybridjit.tensors.expression import Expression, as_expression, name_of
+from hybridjit.tensors.function import MAIN
 from hybridjit.tensors.inlined import Extern as ExternOp
 from hybridjit.tensors.inlined import Hybrid as HybridOp
 from hybridjit.tensors.intrinsic_calls import IntrinsicCall
@@ -47,6 +49,7 @@ __all__ = [
     "comm_reducer",
     "compute",
     "const",
+    "create_prim_func",
     "create_schedule",
     "div",
     "hybrid",
@@ -110,6 +113,11 @@ def create_schedule(ops: Any, *, fastmath: Any = False) -> Schedule:
     """A schedule of the tensors that `ops` make, without steps; `fastmath` is that of hybridjit."""
     made = _create_schedule(ops, fastmath=fastmath)
     return Schedule(made.outputs, made.fastmath)
+
+
+def create_prim_func(args: Any, name: str = MAIN) -> Function:
+    """The function that computes the tensors in `args` which are not placeholders."""
+    return as_function(_te.create_prim_func(args, name))
 
 
 def compute(shape: Any, fcompute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,3 +27,9 @@ def device_enabled(target: Any) -> bool:
 def enabled_targets() -> list[tuple[str, Device]]:
     """The targets there are."""
     return [("llvm", cpu())]
+
+
+def main() -> None:
+    """Run the tests of the file that calls this."""
+    pytest: Any = importlib.import_module("pytest")
+    sys.exit(pytest.main([inspect.stack()[1].filename, *sys.argv[1:]]))

@@ -10,12 +10,14 @@ from hybridjit import tir as _tir
 from hybridjit.compat.tvm import ir_builder
 from hybridjit.compat.tvm import te as _te
 from hybridjit.compat.tvm.c_code import find_function
+from hybridjit.compat.tvm.constants import find_number
 from hybridjit.compat.tvm.functions import find_packed
 from hybridjit.compat.tvm.schedule import Schedule
 from hybridjit.compat.tvm.statements import STATEMENTS
+from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Const
 from hybridjit.ir.expr import Var as _Variable
-from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.expression import Expression, as_expression
 from hybridjit.tensors.tensor import Axis as IterVar
 
 __all__ = ["IntImm", "IterVar", "PrimExpr", "Schedule", "Var", "call_extern", "ir_builder"]
@@ -58,6 +60,16 @@ def Not(value: Any) -> Any:
 def ceildiv(lhs: Any, rhs: Any) -> Any:
     """A quotient of integers, rounded up."""
     return -_te.floordiv(-lhs, rhs)
+
+
+def q_multiply_shift(x: Any, y: Any, q: int, s: Any) -> Any:
+    """x * y / 2**q * 2**s of integers, halves up, as an int32; `s` is known before the run."""
+    left = find_number(s)
+    if left is None:
+        raise ArgumentError("q_multiply_shift shifts by a number that is known", help="give one")
+    wide = as_expression(x).astype("int64") * as_expression(y) * 2 ** max(left, 0)
+    right = q - min(left, 0)
+    return ((wide + 2 ** (right - 1)) >> right).astype("int32")
 
 
 def likely(condition: Any) -> Any:
@@ -157,6 +169,11 @@ _OTHERWISE = {
     "Call": "tir.call_extern, tir.call_packed and tir.call_intrin make calls",
     "Load": "write tir.BufferLoad",
     "Store": "write tir.BufferStore",
+    "call_llvm_intrin": "tir.register_intrin(name, tir.llvm_intrinsic(name)), and tir.call_intrin",
+    "call_llvm_pure_intrin": "tir.register_intrin and tir.llvm_intrinsic, then tir.call_intrin",
+    "reinterpret": "topi.reinterpret reads the bits of a tensor",
+    "ret": "an extern writes to its outputs",
+    "stmt_functor": "hybridjit.tir.walk, rewrite and substitute are for passes of your own",
 }
 
 
@@ -164,8 +181,8 @@ def __getattr__(name: str) -> Any:
     if name in _WRITTEN:
         return _WRITTEN[name]
     if name in _OTHERWISE:
-        help = f"{_OTHERWISE[name]}; hybridjit.tir.{name} is a node of the IR"
-        raise AttributeError(f"tir.{name} is not here: {help}")
+        is_node = f"; hybridjit.tir.{name} is a node of the IR" if hasattr(_tir, name) else ""
+        raise AttributeError(f"tir.{name} is not here: {_OTHERWISE[name]}{is_node}")
     for module in (_te, _tir):
         if hasattr(module, name):
             return getattr(module, name)
