@@ -162,15 +162,16 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
 }
 
 
-# Nodes of the IR under names of TVM's that take something else there.
+_LLVM = "tir.register_intrin(name, tir.llvm_intrinsic(...), arity=, python=), then tir.call_intrin"
+# Names of TVM's that are not here, or that are nodes of the IR which take something else.
 _OTHERWISE = {
     "Allocate": "tir.ir_builder makes memory: ib.allocate",
     "Block": "te.create_prim_func makes blocks of tensors",
     "Call": "tir.call_extern, tir.call_packed and tir.call_intrin make calls",
     "Load": "write tir.BufferLoad",
     "Store": "write tir.BufferStore",
-    "call_llvm_intrin": "tir.register_intrin(name, tir.llvm_intrinsic(name)), and tir.call_intrin",
-    "call_llvm_pure_intrin": "tir.register_intrin and tir.llvm_intrinsic, then tir.call_intrin",
+    "call_llvm_intrin": _LLVM,
+    "call_llvm_pure_intrin": _LLVM,
     "reinterpret": "topi.reinterpret reads the bits of a tensor",
     "ret": "an extern writes to its outputs",
     "stmt_functor": "hybridjit.tir.walk, rewrite and substitute are for passes of your own",
