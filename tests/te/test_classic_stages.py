@@ -224,10 +224,10 @@ def test_stages_are_inlined_by_kind(kind: Any, left: list[str]) -> None:
 
 
 def shaped_gather() -> tuple[list[Any], Any]:
-    """What is read at places that nobody knows, of what can be inlined into it."""
+    """What is read at rows that nobody knows, and depends on their numbers."""
     A, I = te.placeholder((5, 4), name="A"), te.placeholder((3,), "int32", "I")  # noqa: E741
     Q = te.compute((5, 4), lambda i, j: A[i, j] + 1, name="Q")
-    P = te.compute((5, 4), lambda i, j: Q[i, j] * 3, name="P")
+    P = te.compute((5, 4), lambda i, j: Q[i, j] * i, name="P")
     C = te.compute((3, 4), lambda i, j: P[I[i], j], name="C")
     return [A, I, C], P
 
@@ -243,7 +243,8 @@ def test_what_cannot_be_inlined_is_computed(name: str) -> None:
     inputs = make_inputs(args)
     inputs[1] = np.array([4, 0, 2], "int32")
     found = run_both(s, args, inputs)[-1]
-    np.testing.assert_array_equal(found, (inputs[0] + np.float32(1))[inputs[1]] * 3)
+    rows = inputs[1].astype("float32")[:, None]
+    np.testing.assert_array_equal(found, (inputs[0] + np.float32(1))[inputs[1]] * rows)
     assert [block.name for block in hj.Schedule(hj.lower(s, args)).blocks()] == ["P", "C"]
     s[P].compute_root()
     s[P].compute_inline()
