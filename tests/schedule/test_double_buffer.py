@@ -195,6 +195,26 @@ def test_refusals(kernel: Any, message: str, symbolic: bool) -> None:
     assert not s.trace.steps
 
 
+@hybrid.script
+def two_at_once(a: Any) -> Any:
+    b = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        t = allocate((3,), a.dtype)
+        u = allocate((3,), a.dtype)
+        for j in range(3):
+            t[j] = a[i, 0] + j
+            u[j] = a[i, 0] * j
+        b[i] = t[0] + t[2] + u[1]
+    return b
+
+
+@pytest.mark.parametrize("name", ["t", "u"])
+def test_what_is_filled_beside_it_is_made_before(name: str) -> None:
+    s = Schedule(two_at_once.prim_func(integers(5, 3)))
+    with pytest.raises(ScheduleError, match=r"is made where '.' is filled, and used later"):
+        s.double_buffer(name)
+
+
 def test_a_fill_that_needs_the_iteration_before() -> None:
     s = Schedule(steps.prim_func(hj.i64["n"]))
     s.cache_read("a", "a", "local", at="i")

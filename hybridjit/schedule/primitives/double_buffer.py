@@ -115,7 +115,7 @@ def _find_stages(func: PrimFunc, allocation: Allocate) -> _Stages:
 
 
 def _find_fill(stmts: Sequence[Stmt], buffer: Buffer) -> set[int]:
-    """Where statements write the buffer, or stand before these and make what they use."""
+    """Where statements write the buffer, or stand before these and make what they touch."""
     fill: set[int] = set()
     wanted: set[Buffer | Var] = {buffer}
     for place, stmt in reversed([*enumerate(stmts)]):
@@ -123,7 +123,8 @@ def _find_fill(stmts: Sequence[Stmt], buffer: Buffer) -> set[int]:
         if not wanted.isdisjoint(_made_by(nodes)):
             fill.add(place)
             wanted.update(node for node in nodes if isinstance(node, Var))
-            wanted.update(node.buffer for node in nodes if isinstance(node, Load | BufferRef))
+            touched = (node for node in nodes if isinstance(node, Load | Store | BufferRef))
+            wanted.update(node.buffer for node in touched)
     return fill
 
 
