@@ -203,6 +203,7 @@ class _Run:
 def _work(plan: Plan, pipe: Connection) -> None:
     """The life of a worker."""
     try_number: Try = importlib.import_module(plan.module).try_number
+    gc.freeze()  # what is imported stays: collections need not walk it, a tenth of the time
     with plan.machine():
         try:
             while True:
