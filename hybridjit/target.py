@@ -52,6 +52,14 @@ class Target:
         return self.has("avx512fp16")
 
     @property
+    def has_slow_branches(self) -> bool:
+        """Whether branches at the end of 32 bytes of code are decoded anew each time: loops full
+        of checks take half as long again. Intel names the processors ("Jump Conditional Code
+        Erratum"); LLVM calls those in between by the names of the first.
+        """
+        return self.cpu in ("skylake", "skylake-avx512", "cascadelake")
+
+    @property
     def vector_registers(self) -> int:
         """How many vectors it holds at once."""
         return 16 if self.triple.startswith("x86_64") and not self.has("avx512f") else 32

@@ -285,7 +285,9 @@ class Dependences:
         for a, b in product(_accesses(first, buffer), _accesses(later, buffer)):
             if a is not None and b is not None and not (a.is_write or b.is_write):
                 continue
-            element = self._common_element((first, a, values[0]), (later, b, values[1]), parameters)
+            element = self._element_in_sets(
+                (first, a, values[0]), (later, b, values[1]), parameters
+            )
             if element is not None:
                 ends = (_endpoint(first, a, values[0]), _endpoint(later, b, values[1]))
                 runs = [Run(first, a, values[0]), Run(later, b, values[1])]
@@ -293,12 +295,13 @@ class Dependences:
                 return Conflict(*ends, buffer, real or element, shown, real is not None)
         raise AssertionError("a conflict without a common element")
 
-    def _common_element(
+    def _element_in_sets(
         self,
         first: tuple[Instances, AffineAccess | None, Sequence[int]],
         later: tuple[Instances, AffineAccess | None, Sequence[int]],
         parameters: dict[str, int],
     ) -> tuple[int, ...] | None:
+        """An element that both touch, as far as their sets of instances say."""
         isl: Polyhedron = self._isl
         touched: list[Polyhedron] = []
         for statement, access, values in (first, later):

@@ -20,6 +20,7 @@ from hybridjit.analysis.products import ProductNames
 from hybridjit.analysis.reduction import Reduction, find_reduction
 from hybridjit.arith.polyhedra import AffineNames
 from hybridjit.arith.products import Product
+from hybridjit.arith.ranges import all_of
 from hybridjit.ir.expr import (
     And,
     Buffer,
@@ -353,20 +354,12 @@ def _limits(loop: For) -> list[Expr]:
     """
     limits: list[Expr] = []
     if steps_down(loop):
-        limits += (Le(loop.var, bound) for bound in _all_of(Min, loop.start))
-        limits += (Gt(loop.var, bound) for bound in _all_of(Max, loop.stop))
+        limits += (Le(loop.var, bound) for bound in all_of(loop.start, Min))
+        limits += (Gt(loop.var, bound) for bound in all_of(loop.stop, Max))
     else:
-        limits += (Ge(loop.var, bound) for bound in _all_of(Max, loop.start))
-        limits += (Lt(loop.var, bound) for bound in _all_of(Min, loop.stop))
+        limits += (Ge(loop.var, bound) for bound in all_of(loop.start, Max))
+        limits += (Lt(loop.var, bound) for bound in all_of(loop.stop, Min))
     return limits
-
-
-def _all_of(kind: type[Min | Max], bound: Expr) -> Iterator[Expr]:
-    if isinstance(bound, kind):
-        yield from _all_of(kind, bound.lhs)
-        yield from _all_of(kind, bound.rhs)
-    else:
-        yield bound
 
 
 def steps_down(loop: For) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hybridjit.arith.linear import Linear, linear_form
+from hybridjit.arith.ranges import all_of
 from hybridjit.ir.expr import (
     Add,
     And,
@@ -169,15 +170,9 @@ def _distance(loop: For, known: Mapping[Var, Limits]) -> int | None:
     is_up = loop.step.value.real > 0
     end = 1 if is_up else 0
     # That to the least of two stops is not more than either.
-    stops = _parts(loop.stop, Min if is_up else Max)
+    stops = all_of(loop.stop, Min if is_up else Max)
     found = [_distance_between(loop.start, stop, end, known) for stop in stops]
     return (min if is_up else max)((each for each in found if each is not None), default=None)
-
-
-def _parts(expr: Expr, kind: type[Min | Max]) -> list[Expr]:
-    if isinstance(expr, kind):
-        return [*_parts(expr.lhs, kind), *_parts(expr.rhs, kind)]
-    return [expr]
 
 
 def _distance_between(start: Expr, stop: Expr, end: int, known: Mapping[Var, Limits]) -> int | None:

@@ -106,13 +106,7 @@ def _dividend(function: Polyhedron, divisor: int, variables: Variables) -> _Boun
     """What is divided in a function that is one quotient, up to its sign and whole numbers:
     (-x - 1) // 3 is -(x // 3) - 1.
     """
-    kind, scale = load_isl().dim_type.param, load_isl().Val(divisor)
-    terms: list[tuple[int, str]] = []
-    for k in range(function.dim(kind)):
-        factor = function.get_coefficient_val(kind, k).mul(scale).to_python()
-        if factor != 0:
-            terms.append((factor, function.get_dim_name(kind, k)))
-    constant = function.get_constant_val().mul(scale).to_python()
+    terms, constant = _terms(function, divisor)
     if all(factor < 0 for factor, _ in terms):
         terms, constant = [(-factor, name) for factor, name in terms], divisor - 1 - constant
     return _sum(terms, constant % divisor, variables)
@@ -180,14 +174,18 @@ def _uses_division(constraint: Polyhedron) -> bool:
 
 def _linear(constraint: Polyhedron, sign: int, variables: Variables) -> _Bound:
     """The part of a constraint without its dimension, times `sign`."""
-    kind = load_isl().dim_type.param
-    constant = constraint.get_constant_val().to_python() * sign
-    terms: list[tuple[int, str]] = []
-    for k in range(constraint.dim(kind)):
-        factor = constraint.get_coefficient_val(kind, k).to_python() * sign
-        if factor != 0:
-            terms.append((factor, constraint.get_dim_name(kind, k)))
-    return _sum(terms, constant, variables)
+    return _sum(*_terms(constraint, sign), variables)
+
+
+def _terms(function: Polyhedron, scale: int) -> tuple[list[tuple[int, str]], int]:
+    """The parameters with their factors, and the constant, of `function` times `scale`."""
+    kind, times = load_isl().dim_type.param, load_isl().Val(scale)
+    factors = (
+        (function.get_coefficient_val(kind, k).mul(times).to_python(), k)
+        for k in range(function.dim(kind))
+    )
+    terms = [(factor, function.get_dim_name(kind, k)) for factor, k in factors if factor != 0]
+    return terms, function.get_constant_val().mul(times).to_python()
 
 
 def _sum(terms: Sequence[tuple[int, str]], constant: int, variables: Variables) -> _Bound:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hybridjit.arith.linear import Linear, expr_of_form, linear_form
@@ -170,3 +170,12 @@ def _limits(start: Expr, stop: Expr) -> list[Expr]:
             return _limits(start, a)
         case _:
             return [stop]
+
+
+def all_of(expr: Expr, kind: type[Min | Max]) -> Iterator[Expr]:
+    """What nested minima (or maxima) are taken of: a, b and c of min(a, min(b, c))."""
+    if isinstance(expr, kind):
+        yield from all_of(expr.lhs, kind)
+        yield from all_of(expr.rhs, kind)
+    else:
+        yield expr

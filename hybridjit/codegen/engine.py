@@ -37,6 +37,8 @@ _pass_managers: Any = newpassmanagers
 LIBRARIES_PER_SESSION = 16
 # A builder leaves 1.5 kB behind, so it is used again; but each use slows the next by 0.2 %.
 RUNS_PER_BUILDER = 16
+# Branches that neither cross nor end at a multiple of 32 bytes.
+_ALIGN_BRANCHES = "-x86-branches-within-32B-boundaries"
 _libraries = itertools.count()
 _runs = itertools.count()
 
@@ -112,7 +114,13 @@ def _numbered_builder(target: Target, number: int) -> Any:
 
 def emit_object(module: Optimized, target: Target) -> bytes:
     """The object code of an optimised module."""
-    return target_machine(target).emit_object(module)
+    if not target.has_slow_branches:
+        return target_machine(target).emit_object(module)
+    llvm.set_option("hybridjit", f"{_ALIGN_BRANCHES}=true")
+    try:
+        return target_machine(target).emit_object(module)
+    finally:
+        llvm.set_option("hybridjit", f"{_ALIGN_BRANCHES}=false")  # as others in the process have it
 
 
 def emit_assembly(module: Optimized, target: Target) -> str:
