@@ -62,6 +62,8 @@ FUNCTION_NODES = 300
 MIN_PARALLEL_WORK = 1 << 12
 # Nobody asked for a loop that runs on several threads by itself: it has to pay even if they sleep.
 MIN_AUTOMATIC_WORK = 1 << 18
+# Threads share it in pieces: some get on faster than others.
+AUTOMATIC_CHUNK = 1 << 15
 # More than any of the two: work is not counted any further.
 ENOUGH_WORK = 1 << 20
 # An estimate beyond every threshold: nobody knows how long it takes.
@@ -189,7 +191,9 @@ class _Work:
         if extent is not None:
             return Const(extent)
         exact = simplify(substitute(loop.safe_extent, names))
-        most = exact if self._is_known(exact) else simplify(rewrite(exact, self._without_limit))
+        if self._is_known(exact):
+            return Max(exact, Const(0))
+        most = simplify(rewrite(_distance(loop, names), self._without_limit))
         return Max(most if self._is_known(most) else Const(self.unknown_trips), Const(0))
 
     def _without_limit(self, node: Node) -> Node | None:
@@ -213,6 +217,16 @@ class _Work:
 
     def _is_known(self, expr: Expr) -> bool:
         return is_total(expr) and not any(node in self.inside for node in walk(expr))
+
+
+def _distance(loop: For, names: Mapping[Var, Expr]) -> Expr:
+    """The iterations of a loop whose stop is not before its start: of range(i, i + x), x."""
+    start, stop = (simplify(substitute(bound, names)) for bound in (loop.start, loop.stop))
+    if not isinstance(loop.step, Const):
+        return loop.safe_extent
+    step = int(loop.step.value.real)
+    ends = (start, stop) if step > 0 else (stop, start)
+    return simplify(FloorDiv(simplify(ends[1] - ends[0]) + (abs(step) - 1), Const(abs(step))))
 
 
 def _goes_up(loop: For) -> bool:

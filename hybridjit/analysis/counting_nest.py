@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const
-from hybridjit.ir.stmt import For, LoopKind, Stmt
+from hybridjit.ir.stmt import HINTS, UNSAFE, For, LoopKind, Stmt
 from hybridjit.record import record
 
 
@@ -43,3 +44,11 @@ def is_counting(loop: For) -> bool:
         and loop.step == Const(1)
         and all(is_total(bound) for bound in bounds)
     )
+
+
+def can_hand_out(loop: For) -> bool:
+    """True for a parallel loop whose iterations threads can be given in blocks."""
+    is_plain = all(name == UNSAFE or name in HINTS for name, _ in loop.annotations)
+    can_cut = isinstance(loop.step, Const) and is_total(loop.start) and is_total(loop.stop)
+    is_parallel = loop.kind is LoopKind.PARALLEL and is_plain
+    return is_parallel and can_cut and loop_extent(loop) not in (0, 1)

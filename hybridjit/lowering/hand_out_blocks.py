@@ -16,19 +16,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from hybridjit.analysis.limits import loop_extent
-from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Const
+from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import (
-    HINTS,
-    SUMS_IN_LANES,
-    SUMS_IN_ROWS,
-    UNSAFE,
-    For,
-    LoopKind,
-    Stmt,
-)
+from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, Stmt
 from hybridjit.ir.visit import StmtMutator, walk_stmts
 from hybridjit.lowering.blocks import make_blocks
 from hybridjit.schedule.arrays.sum_tiles import find_sums
@@ -54,11 +44,7 @@ def _count_together(loop: For) -> int:
 
     1 if it cannot be cut.
     """
-    is_plain = all(name == UNSAFE or name in HINTS for name, _ in loop.annotations)
-    can_cut = isinstance(loop.step, Const) and is_total(loop.start) and is_total(loop.stop)
-    if loop.kind is not LoopKind.PARALLEL or not is_plain or not can_cut:
-        return 1
-    if loop_extent(loop) in (0, 1):
+    if not can_hand_out(loop):
         return 1
     inside = [stmt for stmt in walk_stmts(loop.body) if isinstance(stmt, For)]
     if not any(map(find_sums, inside)):

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, Let, Stmt, seq
+from hybridjit.ir.stmt import Block, For, Let, LoopKind, Stmt, seq
 from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.promote_sums import choose_promoted_sums
@@ -45,9 +46,10 @@ def _plain_loops(func: PrimFunc) -> PrimFunc:
     """`func` in plain loops as they are in the end, if every index is inside of its array.
 
     Inits of sums stand in front of the loops over terms then, and bounds that are read have names.
+    Of a parallel loop, threads are given blocks, and run their iterations as those of any loop.
     """
     plain = lower_blocks(replace(func, body=_WithoutInits().rewrite(func.body)))
-    return replace(plain, body=_NameBounds().rewrite(plain.body), is_checked=True)
+    return replace(plain, body=_EachThread().rewrite(plain.body), is_checked=True)
 
 
 class _WithoutInits(StmtMutator):
@@ -55,9 +57,11 @@ class _WithoutInits(StmtMutator):
         return self.generic(node if node.init is None else replace(node, init=None))
 
 
-class _NameBounds(StmtMutator):
+class _EachThread(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         loop = self.generic(node)
+        if can_hand_out(loop):
+            loop = replace(loop, kind=LoopKind.SERIAL, annotations=loop.hints)
         bounds = (loop.start, loop.stop)
         if not any(isinstance(part, Load) for bound in bounds for part in walk(bound)):
             return loop

@@ -12,12 +12,13 @@ from hybridjit.analysis.cost import (
     count_nodes,
     estimate_work,
     is_dear,
+    make_work,
     operation_cost,
 )
 from hybridjit.ir.dtype import FLOAT64
-from hybridjit.ir.expr import Call, Const, Div, Pow, Var
+from hybridjit.ir.expr import Call, Const, Div, Min, Pow, Var
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.stmt import Evaluate
+from hybridjit.ir.stmt import Evaluate, For
 from tests.frontend.from_text import script_from_text
 
 x = Var("x", FLOAT64)
@@ -57,3 +58,15 @@ def test_nobody_knows_how_long_a_while_loop_runs() -> None:
     text = "def f(a):\n    while a[0] > 0:\n        a[0] -= 1\n"
     func = script_from_text(text, {}).prim_func(hj.f64[4])
     assert estimate_work(func) == (UNBOUNDED, ())
+
+
+@pytest.mark.parametrize("step", [1, 3, -2])
+def test_blocks_of_which_the_last_is_shorter_are_long(step: int) -> None:
+    """By a guess of eight iterations, all blocks of a loop went to one thread."""
+    block, i = Var("block"), Var("i")
+    first = block * 624
+    end = first + Min(40_000 - first, Const(624))
+    bounds = (first, end) if step > 0 else (end, first)
+    loop = For(i, *bounds, Const(step), Evaluate(Call("exp", (x,))))
+    each = FUNCTION + 1
+    assert make_work(loop, [block]) == Const(-(-624 // abs(step)) * (each + 1))

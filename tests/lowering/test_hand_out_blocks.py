@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +13,17 @@ import pytest
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.errors import ScheduleError
+from hybridjit.hybrid import parallel
 from hybridjit.schedule.schedule import Schedule
 from tests.corpus.case import Array
+from tests.frontend.from_text import script_from_text
 from tests.lowering.sum_kernels import terms_outside
 from tests.support.parallel_programs import check, eager
 
 AnyKernel = Kernel[..., Any]
 Steps = Callable[[Schedule], None]
 SIZES = (0, 1, 3, 17, 64, 77)
+LANGUAGE = {"Array": Array, "parallel": parallel}
 
 
 @hybrid.script
@@ -68,6 +72,29 @@ def nearest(labels: Array, points: Array) -> None:
             if distance < best:
                 best = distance
                 labels[i] = c
+
+
+def body_of(y: Array, a: Array) -> None:
+    for i in range(a.shape[0]):
+        value = a[i, 0]
+        for k in range(a.shape[1]):
+            value = value * 0.5 + a[i, k]
+        y[i] = value
+
+
+def product(c: Array, a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(b.shape[0]):
+                total += a[i, k] * b[k, j]
+            c[i, j] = total
+
+
+def with_threads(function: Any) -> AnyKernel:
+    """The script, its outermost loop written as `parallel`."""
+    text = inspect.getsource(function).replace("in range(", "in parallel(", 1)
+    return script_from_text(text.replace(f"def {function.__name__}", "def f"), LANGUAGE)
 
 
 def lanes_first(s: Schedule) -> None:
@@ -196,3 +223,26 @@ def test_threads_inside_of_the_terms_are_refused() -> None:
         ScheduleError, match=r"(?s)inside of the loop over their terms.*s\.parallel of"
     ):
         terms_outside.with_schedule(steps)(*args)
+
+
+def test_loops_that_are_written_as_parallel_run_in_lanes_too() -> None:
+    loop = outermost(with_threads(body_of), *arrays(5000))
+    assert loop.on_threads
+    assert loop.lanes == outermost(hybrid.script(body_of), *arrays(5000)).lanes > 1
+
+
+def test_and_their_products_have_tiles() -> None:
+    args = [np.zeros((96, 96)) for _ in range(3)]
+    loop = outermost(with_threads(product), *args)
+    assert loop.on_threads
+    assert loop.rows == 4
+
+
+def test_results_of_loops_that_are_written_as_parallel() -> None:
+    values, products = with_threads(body_of), with_threads(product)
+    rng = np.random.default_rng(0)
+    with eager():
+        for size in SIZES:
+            check(values, arrays(size), 1, 3)
+        for n, terms, m in [(0, 3, 5), (1, 9, 17), (17, 9, 33), (64, 20, 77)]:
+            check(products, (np.zeros((n, m)), rng.random((n, terms)), rng.random((terms, m))), 3)

@@ -39,7 +39,7 @@ def eager() -> Generator[None]:
     """Every parallel loop is worth its threads; code made so is not kept."""
     with (
         patch.object(emit_parallel, "MIN_PARALLEL_WORK", 0),
-        patch.object(emit_parallel, "MIN_AUTOMATIC_WORK", 0),
+        patch.object(emit_parallel, "AUTOMATIC_CHUNK", 0),
         patch.object(privatize_reductions, "MIN_PARALLEL_WORK", 0),
         patch.object(chunks, "MIN_PARALLEL_WORK", 0),
         patch.object(split_histograms, "MIN_CHUNK", 1),

@@ -19,8 +19,8 @@ from dataclasses import replace
 from llvmlite import ir
 
 from hybridjit.analysis.cost import (
+    AUTOMATIC_CHUNK,
     ENOUGH_WORK,
-    MIN_AUTOMATIC_WORK,
     MIN_PARALLEL_WORK,
     find_work,
     make_work,
@@ -86,7 +86,7 @@ def _grain(emitter: Emitter, loop: For) -> Value:
     worth = MIN_PARALLEL_WORK // 2
     work = make_work(loop.body, [loop.var], unknown_trips=ENOUGH_WORK)
     if AUTOMATIC in loop.annotations:
-        worth, work = MIN_AUTOMATIC_WORK, make_work(loop.body, [loop.var])
+        worth, work = AUTOMATIC_CHUNK, make_work(loop.body, [loop.var])
     if isinstance(work, Const):
         return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
     each = emitter.b.add(emitter.emit(work), ir.Constant(I64, 1))
