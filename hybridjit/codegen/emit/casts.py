@@ -21,6 +21,7 @@ from hybridjit.codegen.llvm_types import (
     shaped,
     value_type,
 )
+from hybridjit.codegen.module_features import has_feature
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType
 
 
@@ -79,11 +80,50 @@ def _from_float(b: Builder, value: Value, source: DType, to: DType) -> Value:
 
 def _saturated(b: Builder, value: Value, to: DType) -> Value:
     """Float to integer: truncated, saturated, NaN gives 0."""
+    if lanes_of(value) > 1 and not has_feature(b.module, "neon"):
+        return _saturated_lanes(b, value, to)
     sign = "s" if is_signed(to) else "u"
     target = like(value, ir.IntType(to.bits))
     name = f"llvm.fpto{sign}i.sat.{mangled(target)}.{mangled(value.type)}"
     function_type = ir.FunctionType(target, [value.type])
     return b.call(declare_function(b.module, name, function_type), [value])
+
+
+def _saturated_lanes(b: Builder, value: Value, to: DType) -> Value:
+    """The same in lanes. LLVM would take the vector apart where no instruction does all of it.
+
+    Lanes beyond the limits are brought there first; of limits that no float is, the next float
+    inside. Small integers are made by way of 32 bits with a sign, which every processor has.
+    """
+    bits, has_sign = max(to.bits, 32), is_signed(to) or to.bits < 32
+    low, high = (
+        (-1 << (to.bits - 1), (1 << (to.bits - 1)) - 1)
+        if is_signed(to)
+        else (0, (1 << to.bits) - 1)
+    )
+    last = _last_float(high, value)
+    number = b.select(b.fcmp_ordered("ord", value, value), value, _all(value.type, 0.0))
+    for sign, limit in (("<", float(low)), (">", float(last))):
+        there = _all(value.type, limit)
+        number = b.select(b.fcmp_ordered(sign, number, there), there, number)
+    wide = like(value, ir.IntType(bits))
+    whole = b.fptosi(number, wide) if has_sign else b.fptoui(number, wide)
+    if last < high:
+        is_above = b.fcmp_ordered(">=", value, _all(value.type, float(high + 1)))
+        whole = b.select(is_above, _all(wide, high), whole)
+    return whole if bits == to.bits else b.trunc(whole, like(value, ir.IntType(to.bits)))
+
+
+def _last_float(limit: int, value: Value) -> int:
+    """The largest float of a value's type that is not above a limit, which is 2**n - 1."""
+    precision = 24 if scalar_of(value.type) == FLOAT else 53
+    beyond = max(limit.bit_length() - precision, 0)
+    return limit >> beyond << beyond
+
+
+def _all(kind: LLVMType, number: float) -> Value:
+    """A number in all lanes."""
+    return ir.Constant(kind, [number] * kind.count)
 
 
 def _from_integer(b: Builder, value: Value, source: DType, to: DType) -> Value:
