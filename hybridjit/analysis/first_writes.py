@@ -33,6 +33,7 @@ from hybridjit.analysis.tiled_indices import (
     is_last_round,
     merge_indices,
 )
+from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
@@ -91,12 +92,71 @@ def find_set_outputs(func: PrimFunc) -> frozenset[Buffer]:
 
 def prove_set(body: Stmt, buffer: Buffer) -> bool:
     """True if `body`, unless it fails, sets every element of an array before it reads any."""
-    for stmt in flat_stmts(body):
+    stmts = flat_stmts(body)
+    for position, stmt in enumerate(stmts):
         if _touches(stmt, buffer):
-            return prove_sets_all(stmt, buffer)
+            rest = stmts[position:]
+            return prove_sets_all(stmt, buffer) or _prove_set_in_parts(rest, buffer)
         if _has_return(stmt):
             return False
     return False
+
+
+def _prove_set_in_parts(stmts: Sequence[Stmt], buffer: Buffer) -> bool:
+    """The same of statements each of which sets a part, next to that of the one before.
+
+    for i in range(n):
+        joined[i] = a[i]
+    for i in range(m):
+        joined[n + i] = b[i]        # of n + m elements
+    """
+    for axis, size in enumerate(buffer.shape):
+        end: Expr = Const(0)
+        for stmt in stmts:
+            if _touches(stmt, buffer):
+                count = _count_set(stmt, buffer, axis, end)
+                if count is None:
+                    break
+                end = end + count
+                if simplify(size - end) == Const(0):
+                    return True
+            elif _has_return(stmt):
+                break
+    return False
+
+
+def _count_set(stmt: Stmt, buffer: Buffer, axis: int, first: Expr) -> Expr | None:
+    """How many places along an axis a statement sets all elements at, from the `first` one on.
+
+    None if it does something else. With a `first` below zero, it still sets those from zero on.
+    """
+    if _reads_any(stmt, buffer):
+        return None
+    opened = _OpenBlocks().rewrite(stmt)
+    stops = {loop.var: loop.stop for loop in walk_stmts(opened) if isinstance(loop, For)}
+    stores = [node for node in walk_stmts(opened) if isinstance(node, Store)]
+    places = {simplify(node.indices[axis] - first) for node in stores if node.buffer is buffer}
+    place = places.pop() if len(places) == 1 else None
+    count = Const(1) if place == Const(0) else stops.get(place) if isinstance(place, Var) else None
+    if place is None or count is None:
+        return None
+    sizes = (*buffer.shape[:axis], count, *buffer.shape[axis + 1 :])
+    part = replace(buffer, shape=sizes)
+    return count if prove_sets_all(_Part(buffer, part, axis, place).rewrite(opened), part) else None
+
+
+class _Part(StmtMutator):
+    """A part of an array in its place, with indices along an axis that begin in it."""
+
+    def __init__(self, buffer: Buffer, part: Buffer, axis: int, place: Expr) -> None:
+        self.buffer, self.part, self.axis, self.place = buffer, part, axis, place
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        if node.buffer is not self.buffer:
+            return node
+        axis = self.axis
+        indices = (*node.indices[:axis], self.place, *node.indices[axis + 1 :])
+        return replace(node, buffer=self.part, indices=indices)
 
 
 def prove_sets_all(stmt: Stmt, buffer: Buffer) -> bool:

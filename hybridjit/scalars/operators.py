@@ -136,7 +136,8 @@ def binary_of_arrays(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | No
     exponent = rhs.constant
     if op is Pow and exponent == 2 and lhs.type.dtype is BOOL and rhs.type == WEAK_INT:
         return Scalar(convert(lhs, INT8, span), ScalarType(INT8))  # np.square
-    if op is Pow and lhs.type.dtype.is_inexact and exponent in (2, -1, 0.5):
+    is_root = exponent == 0.5 and lhs.type.dtype.is_integer
+    if op is Pow and (is_root or (lhs.type.dtype.is_inexact and exponent in (2, -1, 0.5))):
         type = join_types(lhs.type, rhs.type, span)
         base = Scalar(convert(lhs, type.dtype, span), type)
         if exponent == 2:

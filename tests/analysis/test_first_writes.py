@@ -97,6 +97,50 @@ def test_sizes_that_are_known_at_run_time() -> None:
     assert not is_set(body, "(b.shape[0], 5, 2)")
 
 
+JOINED = """
+for i in range(b.shape[0]):
+    for j in range(5):
+        c[i, j] = b[i, j]
+for i in range(6):
+    for j in range(5):
+        c[b.shape[0] + i, j] = a[i, j]
+"""
+STACKED = """
+for i in range(6):
+    for j in range(5):
+        c[0, i, j] = a[i, j]
+for j in range(5):
+    for i in range(6):
+        c[1, i, j] = 1.0
+"""
+
+
+def test_parts_that_lie_next_to_each_other() -> None:
+    assert is_set(JOINED, "(b.shape[0] + 6, 5)")
+    assert is_set(STACKED, "(2, 6, 5)")
+    assert is_set(
+        JOINED.replace("\n", "\ns = 1.0\n", 1) + "c[0, 0] = c[1, 1]", "(b.shape[0] + 6, 5)"
+    )
+
+
+def test_parts_that_do_not() -> None:
+    assert not is_set(JOINED, "(b.shape[0] + 7, 5)")
+    assert not is_set(JOINED, "(b.shape[0] + 6, 6)")
+    assert not is_set(STACKED, "(3, 6, 5)")
+    wrong = {
+        "b.shape[0] + i": "b.shape[0] + i + 1",
+        "range(b.shape[0])": "range(b.shape[0] - 1)",
+        "= a[i, j]": "= c[i, j]",
+        "c[i, j] =": "c[i, 0] =",
+        "for i in range(6)": "if k > 3:\n    return c\nfor i in range(6)",
+    }
+    for text, other in wrong.items():
+        assert not is_set(JOINED.replace(text, other), "(b.shape[0] + 6, 5)"), other
+    assert not is_set(
+        JOINED.replace("for i in range(6)", "s = c[0, 0]\nfor i in range(6)"), "(b.shape[0] + 6, 5)"
+    )
+
+
 NOT_SET = {
     "some rows": PLAIN.replace("range(6)", "range(5)"),
     "not the first row": PLAIN.replace("range(6)", "range(1, 6)"),

@@ -149,10 +149,28 @@ def _slide(a: Array, v: Array) -> Array:
     if len(a) == 0 or len(v) == 0:
         raise ValueError("a and v cannot be empty")
     full = np.zeros(len(a) + len(v) - 1, np.result_type(a, v))
-    for i in range(len(a)):
-        for j in range(len(v)):
-            full[i + j] += a[i] * v[j]
+    if len(v) <= len(a):
+        _slide_along(full, a, v[::-1])
+    else:
+        _slide_along(full[::-1], v[::-1], a)
     return full
+
+
+def _slide_along(full: Array, row: Array, window: Array) -> None:
+    """The sums for a window that is moved along a row, which is as long as it at least.
+
+    Where only a part of it meets the row, sums are of many lengths: term by term they have lanes.
+    """
+    before = len(window) - 1
+    for k in range(1, len(window)):
+        for n in range(before - k, before):
+            full[n] += row[n - before + k] * window[k]
+    for n in range(before, len(row)):
+        for k in range(len(window)):
+            full[n] += row[n - before + k] * window[k]
+    for k in range(before):
+        for n in range(len(row), len(full) - k):
+            full[n] += row[n - before + k] * window[k]
 
 
 def convolve(a: Array, v: Array, mode: str = "full") -> Array:

@@ -24,7 +24,20 @@ from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, Load, Min, Mul, Node, Var
+from hybridjit.ir.expr import (
+    Add,
+    BitAnd,
+    BitOr,
+    Buffer,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Min,
+    Mul,
+    Node,
+    Var,
+)
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import fresh_copy, rewrite, walk
 from hybridjit.record import record
@@ -37,7 +50,11 @@ _MERGES: dict[ReductionOp, Merge] = {
     ReductionOp.MUL: Mul,
     ReductionOp.MINIMUM: lambda x, y: Call("minimum", (x, y)),
     ReductionOp.MAXIMUM: lambda x, y: Call("maximum", (x, y)),
+    ReductionOp.BIT_AND: BitAnd,
+    ReductionOp.BIT_OR: BitOr,
 }
+# Where nothing else is folded, any loop takes lanes: vectorize_inner.py.
+_ALONE = (ReductionOp.BIT_AND, ReductionOp.BIT_OR)
 
 
 @record
@@ -99,6 +116,8 @@ def find_row(loop: For, reassociable: Collection[Buffer] | None) -> Row | str:
     folds = [fold for fold in found if _is_open(fold.store.buffer, reassociable)]
     if not folds:
         return "the order of its sum is not open" if found else "it folds into no one element"
+    if all(fold.op in _ALONE for fold in folds):
+        return "its bits are combined in lanes as those of any loop"
     return Row(loop, stmts, folds)
 
 
