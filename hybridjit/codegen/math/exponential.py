@@ -42,7 +42,8 @@ def exp(x: Real) -> Real:
     clamped = x.at_least(EXP_MIN[bits])
     k, n = round_scaled(clamped, LOG2_E)
     r = _reduce(clamped, k)
-    scaled = _scale(1.0 + exp_minus_one(r, EXP[bits]), n, x < EXP_TINY[bits])
+    is_small = x < EXP_TINY[bits], x < EXP_MIN[bits]
+    scaled = _scale(1.0 + exp_minus_one(r, EXP[bits]), n, *is_small)
     return _where_in_range(x, EXP_MAX[bits], scaled)
 
 
@@ -52,7 +53,8 @@ def exp2(x: Real) -> Real:
     clamped = x.at_least(EXP2_MIN[bits])
     k, n = round_to_int(clamped)
     r = clamped - k
-    scaled = _scale(mad(poly(r, EXP2[bits]), r, 1.0), n, x < EXP2_TINY[bits])
+    is_small = x < EXP2_TINY[bits], x < EXP2_MIN[bits]
+    scaled = _scale(mad(poly(r, EXP2[bits]), r, 1.0), n, *is_small)
     return _where_in_range(x, EXP2_MAX[bits], scaled)
 
 
@@ -66,12 +68,19 @@ def _reduce(x: Real, k: Real) -> Real:
     return fma(k, -LN2_LOW[bits], fma(k, -LN2_HIGH[bits], x))
 
 
-def _scale(y: Real, n: Bits, is_tiny: Flag) -> Real:
-    """y * 2**n for y in (1/2, 2): by adding to the exponent, 2**64 off where that would wrap."""
+def _scale(y: Real, n: Bits, is_tiny: Flag, is_zero: Flag) -> Real:
+    """y * 2**n for y in (1/2, 2): by adding to the exponent, 2**64 off where that would wrap.
+
+    Zeros are made by zero: a product that is too small for a float takes a hundred cycles and
+    more, and masks of scores are full of them.
+    """
     lift = 64 if y.format.bits == 64 else 32
     exponent = where(is_tiny, n + lift, n)
     moved = (y.bits + (exponent << y.format.mantissa)).real
-    return where(is_tiny, moved * 2.0**-lift, moved)
+    back = where(is_zero, y.of(0.0), 2.0**-lift)
+    if y.scope.fills_register(y.format):  # masks spare what is not tiny the product
+        return where(is_tiny, moved * back, moved)
+    return moved * where(is_tiny, back, 1.0)
 
 
 def _where_in_range(x: Real, largest: float, y: Real) -> Real:
