@@ -60,7 +60,7 @@ class ScopedFacts(Mutator):
         otherwise = node.otherwise
         if otherwise is not None:
             otherwise = self._under(Not(node.cond), otherwise)
-        elif _ends_here(node.then):
+        elif ends_here(node.then):
             self.facts.assume(Not(node.cond))
         if cond is node.cond and then is node.then and otherwise is node.otherwise:
             return node
@@ -84,7 +84,7 @@ class ScopedFacts(Mutator):
         del self.facts.guards[before:]
 
 
-def _ends_here(stmt: Stmt) -> bool:
+def ends_here(stmt: Stmt) -> bool:
     """True if nothing that stands after `stmt` is run after it."""
     stmts = flat_stmts(stmt)
     return bool(stmts) and isinstance(stmts[-1], Break | Continue | Raise | Return)
