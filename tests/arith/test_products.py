@@ -26,7 +26,7 @@ def times(scale: str, text: str = "w0") -> Product:
 
 
 def test_facts_about_two_products_are_true() -> None:
-    facts = facts_about([times("v0")], [times("v0")], [], {"p0": {1, 4}})
+    facts = [*facts_about([times("v0")], [times("v0")], [], {"p0": {1, 4}})]
     for m, q, other in product(NUMBERS, NUMBERS, NUMBERS):
         values = {"p0": m, "v0": q, "w0": q * m, "v0_there": other, "w0_there": other * m}
         assert holds(" and ".join(f"({fact})" for fact in facts), **values), values
