@@ -33,6 +33,8 @@ from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.record import record
 
+_UNPROVED = "an index in it is not proved to be inside of its array"
+
 
 @record
 class Sunk:
@@ -110,7 +112,7 @@ def _mention(var: Var, loops: Sequence[For]) -> bool:
 
 
 class SinkProofs:
-    """Whether loops of a program in plain loops may be sunk, or run in any order."""
+    """Whether loops of a program in plain loops may be sunk, or run in another order."""
 
     def __init__(self, func: PrimFunc, body: Stmt) -> None:
         self.func = func
@@ -150,16 +152,26 @@ class SinkProofs:
         """Why the iterations of a nest must run in their order; None if they need not."""
         return self._obstacle(nest.loops[0], nest)
 
+    def find_obstacle_between(self, loop: For, first: Stmt, rest: Stmt) -> str | None:
+        """Why `first` of later iterations of `loop` cannot run before `rest` of earlier ones."""
+        if loop.var in self._unproved:
+            return _UNPROVED
+        if not self._independence(loop).prove_first_goes_ahead(loop, first, rest):
+            return "its sums are not proved to be apart from what earlier iterations set"
+        return None
+
     def _obstacle(self, loop: For, nest: Nest) -> str | None:
         if not is_plain(loop) or find_variables_read(loop):
             return _why_not_plain(loop)
         if loop.var in self._unproved:
-            return "an index in it is not proved to be inside of its array"
-        facts, around = Facts.of(self.func), self._scopes[loop.var]
-        independence = Independence.within(facts, around, is_checked=True)
-        if not independence.prove_independent(nest.loops, nest.body):
+            return _UNPROVED
+        if not self._independence(loop).prove_independent(nest.loops, nest.body):
             return "what its iterations touch is not proved to be apart"
         return None
+
+    def _independence(self, loop: For) -> Independence:
+        facts, around = Facts.of(self.func), self._scopes[loop.var]
+        return Independence.within(facts, around, is_checked=True)
 
 
 def _why_not_plain(loop: For) -> str:
