@@ -23,7 +23,7 @@ from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.plain import find_variables_read, is_plain
-from hybridjit.analysis.unproved import find_unproved
+from hybridjit.analysis.unproved import find_unproved, has_unproved
 from hybridjit.arith.failures import find_failure
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, Var
@@ -154,10 +154,10 @@ class SinkProofs:
 
     def find_obstacle_between(self, loop: For, first: Stmt, rest: Stmt) -> str | None:
         """Why `first` of later iterations of `loop` cannot run before `rest` of earlier ones."""
-        if loop.var in self._unproved:
+        if has_unproved(self.func, (*self._scopes[loop.var], loop), first):
             return _UNPROVED
         if not self._independence(loop).prove_first_goes_ahead(loop, first, rest):
-            return "its sums are not proved to be apart from what earlier iterations set"
+            return "what earlier iterations set is not proved to be apart from what later ones read"
         return None
 
     def _obstacle(self, loop: For, nest: Nest) -> str | None:
@@ -171,7 +171,8 @@ class SinkProofs:
 
     def _independence(self, loop: For) -> Independence:
         facts, around = Facts.of(self.func), self._scopes[loop.var]
-        return Independence.within(facts, around, is_checked=True)
+        is_checked = loop.var not in self._unproved
+        return Independence.within(facts, around, is_checked=is_checked)
 
 
 def _why_not_plain(loop: For) -> str:
