@@ -209,12 +209,9 @@ def arrays(rows: int, columns: int, dtype: Any = np.float64) -> list[Any]:
 
 
 def with_groups(kernel: AnyKernel, group: int = 4) -> AnyKernel:
-    """`kernel` with the step, wherever its loop is one."""
+    """`kernel` with the step, whatever its sizes are."""
 
-    def schedule(s: Any) -> None:
-        s.sums_first("i", group)
-
-    return kernel.with_schedule(schedule)
+    return kernel.with_schedule(lambda s: s.sums_first("i", group))
 
 
 def steps(kernel: AnyKernel, *args: Any) -> str:
@@ -227,7 +224,7 @@ def steps(kernel: AnyKernel, *args: Any) -> str:
 @pytest.mark.parametrize("kernel", FIRST, ids=name_of)
 def test_results_stay(kernel: AnyKernel) -> None:
     """By the step, on arrays of many sizes, known when compiling or not, as in plain Python."""
-    scheduled = kernel.with_schedule(lambda s: s.sums_first("i", 4))
+    scheduled = with_groups(kernel)
     for rows, columns in SIZES[-5:]:
         args = arrays(rows, columns)
         wanted = run_once(run_plain, kernel, args)
@@ -257,7 +254,7 @@ def test_types(dtype: Any) -> None:
 def test_arguments_that_share_memory() -> None:
     """Sums read what the rest has just set: they run in their order."""
     for _ in range(2):
-        shared = np.linspace(0.0, 0.01, 40 * LONG).reshape(40, LONG)
+        shared: Any = np.linspace(0.0, 0.01, 40 * LONG).reshape(40, LONG)
         expected = shared.copy()
         atax.py_func(expected, expected[3], expected[20])
         atax(shared, shared[3], shared[20])

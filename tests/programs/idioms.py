@@ -40,7 +40,7 @@ def _store_number(make: Maker, name: str, type: str) -> Lines:
 
 def make_rows(make: Maker, depth: int) -> Lines | None:
     """A loop over rows, each of which is summed first, and then used together with its sum."""
-    arrays = make.written_arrays()
+    arrays = [array for array in make.written_arrays() if not ty.is_bool(array.type)]
     if not arrays or len(make.scope.loops) + 1 >= make.style.max_loops:
         return None
     array = make.choices.pick([a for a in arrays if ty.is_float(a.type)] or arrays)
