@@ -125,6 +125,16 @@ def transposed(a):
 
 
 @hybrid.script
+def with_their_sums(a, b):
+    for i in range(a.shape[0]):
+        total = 0.0
+        for j in range(a.shape[1]):
+            total += a[i, j]
+        for j in range(a.shape[1]):
+            b[j] += total * a[i, j]
+
+
+@hybrid.script
 def product(a, b):
     return a @ b
 
@@ -236,6 +246,7 @@ GROUPS: dict[str, dict[str, Shown]] = {
         "sums_in_lanes": Shown(
             product, TWO, 's.sums_in_lanes(s.loops("product")[1], s.loops("product")[0], lanes=8)'
         ),
+        "sums_first": Shown(with_their_sums, (SQUARE, ROW), 's.sums_first("i", 8)'),
         "sum_in_register": Shown(product, (SQUARE, ROW), 's.sum_in_register("product")'),
         "add_terms": Shown(product_across_rows, (SQUARE, ROW), 's.add_terms("product", 4)'),
     },

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, If, IterKind, Stmt, Store, flat_stmts
+from hybridjit.ir.stmt import Block, For, If, IterKind, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.optimize.decisions import Decisions
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         array_nests,
         mark_sums,
         pack_products,
+        put_sums_first,
         sink_loops,
         transpose_tiles,
     )
@@ -38,6 +39,7 @@ else:
     array_nests = lazy_module("hybridjit.optimize.array_nests")  # of array statements only
     mark_sums = lazy_module("hybridjit.optimize.mark_sums")  # of statements that add to something
     pack_products = lazy_module("hybridjit.optimize.pack_products")  # of sums in nests of loops
+    put_sums_first = lazy_module("hybridjit.optimize.put_sums_first")  # of loops of sums and more
     sink_loops = lazy_module("hybridjit.optimize.sink_loops")  # of loops around loops
     transpose_tiles = lazy_module("hybridjit.optimize.transpose_tiles")  # of two loops
 
@@ -98,7 +100,8 @@ def _rewrite(func: PrimFunc, known: PrimFunc, choices: _Choices) -> Optimized:
     """
     target, is_free, decisions = choices.target, choices.is_free, choices.decisions
     has_arrays = _has_array_statements(known)
-    if not has_arrays and not _may_sink(func) and not _may_cross(func):
+    has_rows = _has_rows_of_sums(func)
+    if not has_arrays and not has_rows and not _may_sink(func) and not _may_cross(func):
         return Optimized(func, decisions=decisions)
     marks = read_marks(known)
     body, stated, notes = marks.body, marks.known, FusionNotes()
@@ -108,6 +111,8 @@ def _rewrite(func: PrimFunc, known: PrimFunc, choices: _Choices) -> Optimized:
         )
     body = sink_loops.sink_loops(func, body, is_free, decisions)
     body = transpose_tiles.transpose_tiles(func, body, is_free, target, decisions)
+    if has_rows:
+        body = put_sums_first.put_sums_first(func, body, is_free, target, decisions)
     if body is marks.body and not has_arrays:
         return Optimized(func, decisions=decisions)
     body = make_blocks(body, stated)
@@ -160,6 +165,20 @@ def _may_cross(func: PrimFunc) -> bool:
     """Whether there is a loop around one loop alone."""
     loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
     return any(isinstance(loop.body, For) for loop in loops)
+
+
+def _has_rows_of_sums(func: PrimFunc) -> bool:
+    """Whether there is a loop around one that updates a variable, and more."""
+    return any(
+        isinstance(stmt, For) and isinstance(stmt.body, Seq) and any(map(_is_sum, stmt.body.stmts))
+        for stmt in walk_stmts(func.body)
+    )
+
+
+def _is_sum(stmt: Stmt) -> bool:
+    """Whether `stmt` is a loop that updates a variable, and perhaps other things."""
+    updates = filter(_is_update, walk_stmts(stmt)) if isinstance(stmt, For) else ()
+    return any(isinstance(update, Store) and update.buffer.is_register for update in updates)
 
 
 def _has_array_statements(func: PrimFunc) -> bool:

@@ -23,7 +23,7 @@ from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.vector_width import count_lanes
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Load, Var
+from hybridjit.ir.expr import Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes
 from hybridjit.ir.stmt import (
@@ -33,6 +33,7 @@ from hybridjit.ir.stmt import (
     Allocate,
     For,
     If,
+    Let,
     Seq,
     Stmt,
     Store,
@@ -60,6 +61,9 @@ LINE_BITS = 512
 # is as fast as the sums of one vector are: more of them at once do not help.
 SAME, NEXT, APART = range(3)
 
+IsFree = Callable[[Var], bool]
+"""Whether the order of the loop over a variable may be chosen."""
+
 
 @record
 class SumTile:
@@ -83,9 +87,7 @@ class SumTile:
         return lanes if self.row is None else {**lanes, "rows": self.rows}
 
 
-def choose_sum_tiles(
-    view: PrimFunc, target: Target, is_free: Callable[[Var], bool]
-) -> list[SumTile]:
+def choose_sum_tiles(view: PrimFunc, target: Target, is_free: IsFree) -> list[SumTile]:
     """The loops of `view`, a program in plain loops, whose sums are worth to run side by side.
 
     Only such whose order `is_free` to choose.
@@ -95,9 +97,26 @@ def choose_sum_tiles(
     return choose.found
 
 
+def find_lanes_for(
+    loop: For, func: PrimFunc, scope: Sequence[For | Let | Expr], target: Target, is_free: IsFree
+) -> int | None:
+    """How many iterations of `loop`, which stands in `scope` of `func`, run in lanes, if it stood
+    there; None if none do. All indices in it are proved.
+    """
+    choose = _ChooseTiles(dataclasses.replace(func, is_checked=True), target, is_free, scope)
+    tile = choose.find_tile(loop)
+    return None if tile is None or tile.lane.var is not loop.var else tile.lanes
+
+
 class _ChooseTiles(TileSums):
-    def __init__(self, view: PrimFunc, target: Target, is_free: Callable[[Var], bool]) -> None:
-        TileSums.__init__(self, view)
+    def __init__(
+        self,
+        view: PrimFunc,
+        target: Target,
+        is_free: IsFree,
+        scope: Sequence[For | Let | Expr] = (),
+    ) -> None:
+        TileSums.__init__(self, view, tuple(scope))
         self.target = target
         self.is_free = is_free
         self.found: list[SumTile] = []
@@ -219,7 +238,7 @@ def _distance(access: Load | Store, var: Var) -> int | None:
 def _has_long_sums(body: Stmt, least: int) -> bool:
     """True if `body` adds up floats one after the other, at least so many of them."""
     loops = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
-    return any(_is_long(Nest.of(loop).loops, least) and _sums_floats(loop) for loop in loops)
+    return any(is_long(Nest.of(loop).loops, least) and _sums_floats(loop) for loop in loops)
 
 
 def _outermost_loops(body: Stmt) -> Iterator[For]:
@@ -235,7 +254,8 @@ def _sums_floats(loop: For) -> bool:
     return any(store.buffer.dtype.is_inexact for store in find_sums(loop))
 
 
-def _is_long(loops: Sequence[For], least: int) -> bool:
+def is_long(loops: Sequence[For], least: int) -> bool:
+    """True unless a nest of `loops` is known to have fewer than so many iterations."""
     terms = 1
     for loop in loops:
         extent = loop_extent(loop)

@@ -22,6 +22,7 @@ from hybridjit.schedule.primitives.array_rows import (
 )
 from hybridjit.schedule.primitives.sink import sink
 from hybridjit.schedule.primitives.squares import squares
+from hybridjit.schedule.primitives.sums_first import sums_first
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.refusal import check_int
 from hybridjit.schedule.state import State
@@ -233,6 +234,26 @@ class ArraySteps(State):
         check_int(size, "squares: size")
         check_int(least, "squares: least")
         self.func = squares(self.func, self.find_var(loop), size, least)
+
+    @step
+    def sums_first(self, loop: LoopLike, group: int = 8) -> None:
+        """Compute the sums of a group of rows before what is done with them, row by row.
+
+            for i in range(n):                for i_0 in range(0, n, 8):
+                s = sum of a[i]                   for i in range(8), in lanes:
+                for j in range(m):    -->             s_values[i] = sum of a[i_0 + i]
+                    b[j] += s * a[i, j]           for i in range(8):
+                                                      for j in range(m):
+                                                          b[j] += s_values[i] * a[i_0 + i, j]
+
+        The sums of a group run side by side, if possible, as if `s.sums_in_lanes` asked for it.
+        Rows that make no whole group, a power of two, run as they did. Refused unless iterations
+        begin with sums in variables of their own, which cannot fail, and which read nothing that
+        the rest of an earlier one sets.
+
+        >>> s.sums_first("i", 8)
+        """
+        self.func = sums_first(self.func, self.find_var(loop), group)
 
     @step
     def contract(self, buffer: str) -> None:

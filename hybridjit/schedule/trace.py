@@ -73,7 +73,7 @@ _AUTOMATIC = {
     *("loops", "loop", "blocks", "block", "compute_inline", "merge", "reverse_compute_inline"),
     *("contract", "store_once", "gemm", "interchange", "sum_in_register", "add_terms"),
     *("reduce_in_lanes", "unroll_and_jam", "sink", "squares", "in_lanes", "on_threads"),
-    *("sums_in_lanes", "in_register"),
+    *("sums_in_lanes", "in_register", "sums_first"),
 }
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.loops.products import make_product
+from tests.loops.rows import make_rows
 from tests.loops.windows import make_convolution
 from tests.programs.kinds import LONG, NEAT
 from tests.programs.loops import nested_loops
@@ -30,8 +31,10 @@ LONG_PADS = (0, 0, 0, 0, -1, 1, 2, 3)
 # Arrays that hold n and m indices below n and m, for indirect access.
 TABLES = {"n": ("p", Extent(0, "n")), "m": ("q", Extent(0, "m"))}
 SIZES = {"n": "n", "m": "m"}
+# Programs in a hundred that are rows with their sums.
+ROWS = 8
 # What may stand alone, without a loop around it.
-IDIOMS = ("packing", "packing", "search", "first step")
+IDIOMS = ("packing", "packing", "search", "first step", "rows")
 # Programs in a hundred that are sums of products.
 PRODUCTS = 12
 # How sizes come to the program: as constants of it, from the shapes of arrays, as arguments.
@@ -58,6 +61,8 @@ def make_program(choices: Choices) -> LoopProgram:
     """A random program."""
     if choices.chance(PRODUCTS):
         return _product(choices)
+    if choices.chance(ROWS):
+        return _rows(choices)
     is_neat = choices.chance(60)
     style = NEAT if is_neat else LONG
     palette, way = choices.pick(style.palettes), choices.pick(WAYS)
@@ -90,6 +95,15 @@ def _product(choices: Choices) -> LoopProgram:
     if kind == "product":
         order += sum(len(array.shape) - 1 for array in arrays[:2])  # rows, terms, columns
     return LoopProgram(text, tuple(arrays), layouts, way, order, {kind: 1})
+
+
+def _rows(choices: Choices) -> LoopProgram:
+    """Rows that are summed, and then used with their sums."""
+    lines, arrays = make_rows(choices)
+    way = choices.pick(("captured", "captured", "captured", *WAYS))
+    layouts = tuple(choices.pick(LAYOUTS) for _ in arrays)
+    text = _text(arrays, way, lines)
+    return LoopProgram(text, tuple(arrays), layouts, way, 2, {"rows": 1})
 
 
 def _text(arrays: Sequence[Array], way: str, lines: Lines) -> str:

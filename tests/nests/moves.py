@@ -136,6 +136,7 @@ MOVES: dict[str, Move] = {
     "unravel": lambda s, choose: s.unravel(any_loop(s, choose)),
     "sink": lambda s, choose: s.sink(any_loop(s, choose)),
     "squares": lambda s, choose: s.squares(any_loop(s, choose), 2 + choose(3), 5 * choose(2)),
+    "sums first": lambda s, choose: s.sums_first(any_loop(s, choose), 2 << choose(3)),
     "serial": lambda s, choose: s.serial(any_loop(s, choose)),
 }
 """All moves by name. A move that cannot be made raises ScheduleError."""

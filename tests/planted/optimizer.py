@@ -34,6 +34,7 @@ from hybridjit.schedule.arrays import (
     sink,
     split_init,
     squares,
+    sums_first,
     unroll_and_jam,
     vector_product,
     version_product,
@@ -54,6 +55,7 @@ from tests.optimize import test_merge_folds as folds
 from tests.optimize import test_pack_pixels as pixels
 from tests.optimize import test_pack_products as packed
 from tests.optimize import test_pack_windows as windows
+from tests.optimize import test_sums_first as rows
 from tests.optimize import test_transpose_tiles as transposes
 from tests.optimize import test_version_products as versions
 from tests.planted.bugs import Bug, Check, always, first, replaced
@@ -378,6 +380,18 @@ def squares_that_meet_are_refused() -> None:
     transposes.test_refusals(transposes.in_place, "what its iterations touch is not proved")
 
 
+def sums_of_any_size() -> None:
+    rows.test_results_stay(rows.normalised)
+
+
+def sums_of_what_changes_are_refused() -> None:
+    rows.test_refusals(rows.feeds_back, "what earlier iterations set is not proved to be apart")
+
+
+def sums_that_may_fail_are_refused() -> None:
+    rows.test_refusals(rows.may_fail, "an index in it is not proved")
+
+
 def whole_and_more(loop: Any, size: int, _: Any) -> Any:
     return simplify(loop.start + (loop.safe_extent + size - 1) // size * size)
 
@@ -411,6 +425,21 @@ BUGS = (
         "squares go over the edge",
         [replaced(squares, "_whole", whole_and_more)],
         squares_of_any_size,
+    ),
+    Bug(
+        "what sums leave is not kept for the rest",
+        [replaced(sums_first, "_find_taken", always(list[Any]()))],
+        sums_of_any_size,
+    ),
+    Bug(
+        "rows are summed before earlier ones change them",
+        [replaced(sink.Independence, "prove_first_goes_ahead", always(True))],
+        sums_of_what_changes_are_refused,
+    ),
+    Bug(
+        "rows are summed ahead that may fail",
+        [replaced(sink, "has_unproved", always(False))],
+        sums_that_may_fail_are_refused,
     ),
     Bug(
         "loops run in squares whose iterations meet",

@@ -38,6 +38,33 @@ def _store_number(make: Maker, name: str, type: str) -> Lines:
     return make.guarded(lambda: [f"{make.element(array, is_target=True).text} = {name}"])
 
 
+def make_rows(make: Maker, depth: int) -> Lines | None:
+    """A loop over rows, each of which is summed first, and then used together with its sum."""
+    arrays = [array for array in make.written_arrays() if not ty.is_bool(array.type)]
+    if not arrays or len(make.scope.loops) + 1 >= make.style.max_loops:
+        return None
+    array = make.choices.pick([a for a in arrays if ty.is_float(a.type)] or arrays)
+    make.has_effects = True
+    return loop_over(make, make_bounds(make), lambda _: _row(make, array))
+
+
+def _row(make: Maker, array: Array) -> Lines:
+    name = make.fresh("s")
+
+    def add(var: str) -> Lines:
+        return make.guarded(lambda: [f"{name} += {make.expr(array.type, 2).text}"])
+
+    def update() -> Lines:
+        target = make.element(array, is_target=True).text
+        op = make.choices.pick(("+", "-", "*"))
+        return [f"{target} = {target} {op} {name} * {make.expr(array.type, 1).text}"]
+
+    sums = loop_over(make, make_bounds(make), add)
+    make.bind(name, Name(array.type, locked=True))
+    rest = loop_over(make, make_bounds(make), lambda _: make.guarded(update))
+    return [f"{name} = {array.type}(0)", *sums, *rest]
+
+
 def make_stencil(make: Maker, depth: int) -> Lines | None:
     """Short loops around an update of one element by its neighbours, where there are some."""
     arrays = make.written_arrays()

@@ -82,7 +82,7 @@ TAME = Style(
         **{"assign": 10, "store": 10, "update": 10, "store update": 10, "tuple": 10},
         **{"for": 13, "if": 6, "grid": 6, "while": 6, "expanded": 4, "each": 4, "independent": 5},
         **{"allocate": 2, "call": 2, "chained": 2, "annotated": 2, "named block": 2},
-        **{"first step": 2, "packing": 2, "search": 2},
+        **{"first step": 2, "packing": 2, "search": 2, "rows": 2},
     },
     exprs={
         **{"binary": 2, "cast": 1, "conditional": 1, "unary": 1, "function": 1, "helper call": 1},
@@ -139,7 +139,7 @@ LONG = Style(
     statements={
         **{"store": 6, "fold": 4, "store update": 2, "temporary": 2, "swap": 2, "if": 3},
         **{"for": 2, "sum": 2, "while": 1, "stencil": 6, "first step": 2, "search": 1},
-        **{"packing": 1, "each": 1},
+        **{"packing": 1, "each": 1, "rows": 1},
     },
     exprs={"binary": 14, "extremum": 2, "conditional": 2, "unary": 1, "function": 1, "cast": 3},
     int_exprs={"binary": 1},
@@ -174,7 +174,7 @@ NEAT = replace(
     LONG,
     statements={
         **{"store": 2, "stencil": 3, "sum": 2, "fold": 1, "if": 1, "first step": 1, "search": 1},
-        **{"packing": 1, "each": 1},
+        **{"packing": 1, "each": 1, "rows": 1},
     },
     exprs={"binary": 16, "extremum": 1, "conditional": 1, "unary": 1, "cast": 1},
     places={"loop": 2, "shifted": 3, "windowed": 6, "doubled": 1, "around": 1},

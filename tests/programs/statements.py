@@ -39,6 +39,7 @@ NESTING: dict[str, Statement] = {
     "expanded": loops.make_expanded,
     "independent": loops.make_independent,
     "sum": idioms.make_sum,
+    "rows": idioms.make_rows,
     "stencil": idioms.make_stencil,
     "first step": idioms.make_first_step,
     "packing": idioms.make_packing,

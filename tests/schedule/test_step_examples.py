@@ -20,6 +20,7 @@ STAGES = {
     *("compute_inline", "reverse_compute_inline"),
     *("gemm", "interchange", "sum_in_register", "add_terms", "reduce_in_lanes"),
     *("unroll_and_jam", "contract", "store_once", "sink", "squares"),
+    "sums_first",
     *("ravel", "unravel"),
 }
 

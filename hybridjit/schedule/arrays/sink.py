@@ -23,7 +23,7 @@ from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.plain import find_variables_read, is_plain
-from hybridjit.analysis.unproved import find_unproved
+from hybridjit.analysis.unproved import find_unproved, has_unproved
 from hybridjit.arith.failures import find_failure
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, Var
@@ -32,6 +32,8 @@ from hybridjit.ir.stmt import Block, For, If, LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.kept_property import kept_property
 from hybridjit.record import record
+
+_UNPROVED = "an index in it is not proved to be inside of its array"
 
 
 @record
@@ -110,7 +112,7 @@ def _mention(var: Var, loops: Sequence[For]) -> bool:
 
 
 class SinkProofs:
-    """Whether loops of a program in plain loops may be sunk, or run in any order."""
+    """Whether loops of a program in plain loops may be sunk, or run in another order."""
 
     def __init__(self, func: PrimFunc, body: Stmt) -> None:
         self.func = func
@@ -150,16 +152,27 @@ class SinkProofs:
         """Why the iterations of a nest must run in their order; None if they need not."""
         return self._obstacle(nest.loops[0], nest)
 
+    def find_obstacle_between(self, loop: For, first: Stmt, rest: Stmt) -> str | None:
+        """Why `first` of later iterations of `loop` cannot run before `rest` of earlier ones."""
+        if has_unproved(self.func, (*self._scopes[loop.var], loop), first):
+            return _UNPROVED
+        if not self._independence(loop).prove_first_goes_ahead(loop, first, rest):
+            return "what earlier iterations set is not proved to be apart from what later ones read"
+        return None
+
     def _obstacle(self, loop: For, nest: Nest) -> str | None:
         if not is_plain(loop) or find_variables_read(loop):
             return _why_not_plain(loop)
         if loop.var in self._unproved:
-            return "an index in it is not proved to be inside of its array"
-        facts, around = Facts.of(self.func), self._scopes[loop.var]
-        independence = Independence.within(facts, around, is_checked=True)
-        if not independence.prove_independent(nest.loops, nest.body):
+            return _UNPROVED
+        if not self._independence(loop).prove_independent(nest.loops, nest.body):
             return "what its iterations touch is not proved to be apart"
         return None
+
+    def _independence(self, loop: For) -> Independence:
+        facts, around = Facts.of(self.func), self._scopes[loop.var]
+        is_checked = loop.var not in self._unproved
+        return Independence.within(facts, around, is_checked=is_checked)
 
 
 def _why_not_plain(loop: For) -> str:

@@ -143,13 +143,13 @@ class TileSums(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
             return node
-        tile = self._find_tile(node)
+        tile = self.find_tile(node)
         if tile is not None:
             return self.take(tile)
         parts = self._apart(node)
         return self.go_inside(node) if parts is None else parts
 
-    def _find_tile(self, loop: For) -> Tile | None:
+    def find_tile(self, loop: For) -> Tile | None:
         """The loops from `loop` on inwards that are to run side by side."""
         nest = Nest.of(loop)
         if not nest.loops:
@@ -179,7 +179,7 @@ class TileSums(LoopMutator):
             loop.var in indices_of(node) for node in walk_stmts(loop) if isinstance(node, Store)
         ):
             return None
-        parts = {part: self._find_tile(part) for part in self.take_apart(loop, stmts)}
+        parts = {part: self.find_tile(part) for part in self.take_apart(loop, stmts)}
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
         if not _is_plain_nest(loop) or not self.independence().prove_independent([loop], loop.body):

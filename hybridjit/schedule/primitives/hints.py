@@ -33,7 +33,7 @@ MAX_LANES, MAX_SUMS, MAX_ROWS = 64, 256, 16
 def set_lanes(func: PrimFunc, var: Var, lanes: int, *, if_possible: bool) -> PrimFunc:
     """Run the loop over `var` in so many lanes."""
     _check_serial(func, var, IN_LANES, LoopKind.PARALLEL)
-    _check_lanes(IN_LANES, lanes, MAX_LANES)
+    check_lanes(IN_LANES, lanes, MAX_LANES)
     return _make_hint(func, var, IN_LANES, lanes, if_possible=if_possible)
 
 
@@ -53,7 +53,7 @@ def set_sums_in_lanes(
 ) -> PrimFunc:
     """Compute sums side by side: `lane` is the loop over lanes, `row` that over rows."""
     _check_serial(func, lane, SUMS_IN_LANES, LoopKind.PARALLEL)
-    _check_lanes(SUMS_IN_LANES, lanes, MAX_SUMS)
+    check_lanes(SUMS_IN_LANES, lanes, MAX_SUMS)
     check_int(rows, "sums_in_lanes: the number of rows")
     if not 1 <= rows <= MAX_ROWS:
         raise ScheduleError(f"sums_in_lanes: there are 1 to {MAX_ROWS} rows, got {rows}")
@@ -108,7 +108,8 @@ def _check_serial(func: PrimFunc, var: Var, step: str, *besides: LoopKind) -> No
         raise refuse(func, f"{step}: loop '{var.name}' is '{kind}' already", [loop])
 
 
-def _check_lanes(step: str, lanes: int, most: int) -> None:
+def check_lanes(step: str, lanes: int, most: int) -> None:
+    """Refuse numbers of lanes that no vector has."""
     check_int(lanes, f"{step}: the number of lanes")
     if not 1 <= lanes <= most or lanes & (lanes - 1):
         raise ScheduleError(f"{step}: lanes are a power of two, {most} at most, got {lanes}")
