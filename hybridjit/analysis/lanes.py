@@ -53,7 +53,8 @@ class Lanes:
     """What is known about the body of a vector loop.
 
     `obstacle` says why it has no vector code. `shared` are the elements that all lanes update,
-    `arrays` those that each iteration makes for itself. `packing` is what goes to the next free
+    `arrays` those that each iteration makes for itself, in some of which lanes go to different
+    places where it `picks`. `packing` is what goes to the next free
     place. `first_zeros` are extrema of floats: where one is zero, its sign is that of the first
     zero, and lanes do not know which that was.
     """
@@ -61,6 +62,7 @@ class Lanes:
     loop: For
     shared: tuple[PrivateReduction, ...] = ()
     arrays: list[Allocate] = field(default_factory=list[Allocate])
+    picks: bool = False
     obstacle: str | None = None
     packing: Packing | None = None
     first_zeros: tuple[PrivateReduction, ...] = ()
@@ -193,6 +195,7 @@ class _Body:
     def _store(self, stmt: Store) -> None:
         buffer = stmt.buffer
         if buffer in self.own:
+            self._note_own(buffer, stmt.indices)
             return
         if buffer not in self.shared and all(self.step(index) == 0 for index in stmt.indices):
             raise _NoLanes(f"all lanes set the same element of '{buffer.name}'")
@@ -216,12 +219,16 @@ class _Body:
                 case Load(buffer, indices):
                     self.loaded.add(buffer)
                     self._note(buffer, indices)
+                    self._note_own(buffer, indices)
                 case _:
                     pass
 
     def _note(self, buffer: Buffer, indices: Sequence[Expr]) -> None:
         if any(self.step(index) is None for index in indices):
             self.irregular.add(buffer)
+
+    def _note_own(self, buffer: Buffer, indices: Sequence[Expr]) -> None:
+        self.found.picks |= buffer in self.own and any(map(self.varies, indices))
 
     def varies(self, expr: Expr) -> bool:
         """Whether `expr` may differ from lane to lane."""

@@ -13,10 +13,11 @@ from hybridjit.ir.visit import walk
 def is_plain(stmt: Stmt, own: Collection[Buffer] = ()) -> bool:
     """True if nothing in `stmt` can fail, leave it, or be seen from outside but for arrays.
 
-    It may set its `own` variables, and those that it makes.
+    It may set its `own` variables, and those that it makes; and make arrays that are its `own`.
     """
     nodes = list(walk(stmt))
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}.union(own)
+    made = {node.buffer for node in nodes if isinstance(node, Allocate) and node.buffer.is_register}
+    made.update(own)
     return all(_is_plain_node(node, made) for node in nodes)
 
 
@@ -27,7 +28,7 @@ def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
         case Store(buffer):
             return buffer in made or not buffer.is_register
         case Allocate(buffer):
-            return buffer.is_register
+            return buffer in made
         case Expr():
             return not may_fail(node)
         case _:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from hybridjit.analysis.cost import is_function, operation_cost
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
+from hybridjit.ir.expr import Bounded, Buffer, Call, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
 from hybridjit.record import record
@@ -92,12 +92,15 @@ def count_lanes(body: Stmt, target: Target) -> int:
     return max(2, target.vector_bits // max(_value_bits(body), default=64))
 
 
-def has_masks(stmt: Stmt, target: Target) -> bool:
-    """Whether `target` loads and stores some lanes only, for all that `stmt` touches."""
+def has_masks(stmt: Stmt, target: Target, own: Collection[Buffer] = ()) -> bool:
+    """Whether `target` loads and stores some lanes only, for all that `stmt` touches.
+
+    What is the `own` of a lane may be stored as it was.
+    """
     sizes = [
         node.buffer.dtype.component.bits
         for node in walk(stmt)
-        if isinstance(node, Load | Store) and node.indices
+        if isinstance(node, Load | Store) and node.indices and node.buffer not in own
     ]
     least = 8 if target.has("avx512bw") else _MASKED_BITS.get(target.vector_bits, math.inf)
     return all(size >= least for size in sizes)

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+from collections.abc import Iterable, Mapping
 
 from hybridjit.analysis.cost import operation_cost
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import Limits, limits_of_loop, loop_extent, most_iterations
+from hybridjit.analysis.traffic import bytes_of
 from hybridjit.analysis.vector_width import count_lanes, has_masks
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
-from hybridjit.ir.stmt import For, If, Let, Store, flat_stmts
-from hybridjit.ir.visit import substitute, walk, walk_stmts
+from hybridjit.ir.expr import (
+    Add,
+    Binary,
+    Buffer,
+    Call,
+    Const,
+    Expr,
+    FloorDiv,
+    Load,
+    Mod,
+    Node,
+    Sub,
+    Var,
+)
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import children, substitute, walk, walk_stmts
 from hybridjit.target import Target
 
-# Loops inside, such as those over the window of a stencil, that run at most so often in all.
+# Loops inside, such as those over the window of a stencil, that run at most so often in all: longer
+# ones had better have lanes themselves. Not those that work on an array of their own iteration,
+# step by step, as a sort does: they run as often in every lane.
 MAX_INSIDE = 49
+MAX_INSIDE_ARRAYS = 1 << 12
+# What lanes keep of such arrays, in bytes of all of them: beside others on the stack (emit/memory).
+MAX_ARRAY_BYTES = 1 << 12
 # Fewer iterations are not worth a vector, and a rest.
 MIN_EXTENT = 4
 # Elements so many apart are loaded with those between them, and picked: faster than a gather.
@@ -41,16 +60,35 @@ def pays(loop: For, target: Target) -> bool:
         return False
     branches = [node for node in nodes if isinstance(node, If)]
     sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
-    if not all(has_masks(side, target) for side in sides):
+    own = [node.buffer for node in nodes if isinstance(node, Allocate)]
+    if not all(has_masks(side, target, own) for side in sides):
         return False
-    inside = [loop_extent(node) for node in nodes if isinstance(node, For)]
-    if None in inside or math.prod(trips or 1 for trips in inside) > MAX_INSIDE:
+    has_arrays = not all(buffer.is_register for buffer in own)
+    inside = _count_inside(loop.body, {})
+    if inside is None or inside > (MAX_INSIDE_ARRAYS if has_arrays else MAX_INSIDE):
         return False
     if branches:
         return all(_is_along(node, loop) for node in nodes)
     if inside:
         return all(_is_along(node, loop) or _is_close(node, loop) for node in nodes)
     return not _scatters(loop, nodes) and (target.has_quick_gathers or not _gathers(loop, nodes))
+
+
+def _count_inside(stmt: Stmt, known: Mapping[Var, Limits]) -> int | None:
+    """How often the innermost loops in `stmt` run at most, one after the other; None if unknown."""
+    if isinstance(stmt, For):
+        trips, limits = most_iterations(stmt, known), limits_of_loop(stmt, known)
+        names = known if limits is None else {**known, stmt.var: limits}
+        each = _count_inside(stmt.body, names)
+        return None if trips is None or each is None else trips * max(1, each)
+    parts = (child for child in children(stmt) if isinstance(child, Stmt))
+    counts = [_count_inside(part, known) for part in parts]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def fit_in_lanes(arrays: Iterable[Buffer], lanes: int) -> bool:
+    """Whether each of so many lanes may have small arrays of its own, without asking for memory."""
+    return sum(map(bytes_of, arrays)) * lanes <= MAX_ARRAY_BYTES
 
 
 def reduction_pays(loop: For) -> bool:

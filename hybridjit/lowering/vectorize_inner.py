@@ -12,6 +12,7 @@ that are proved or checked before the loops; arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hybridjit.analysis.lane_order import prove_lane_order
@@ -30,7 +31,7 @@ from hybridjit.lazy import lazy_module
 from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
-from hybridjit.lowering.lane_cost import packs, pays, reduction_pays, selection_pays
+from hybridjit.lowering.lane_cost import fit_in_lanes, packs, pays, reduction_pays, selection_pays
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class VectorizeInner(LoopMutator):
             can = not (lanes.shared or lanes.packing) and self._is_legal(lanes)
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
-        if self._is_legal(lanes):
+        if self._is_legal(lanes, self._own_arrays(lanes)):
             return _in_lanes(loop) if self._can_pack(lanes.packing) else None
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
@@ -126,11 +127,18 @@ class VectorizeInner(LoopMutator):
         can = not rest.shared and self._is_legal(rest)
         return select_in_lanes.select_in_lanes(found, self.target) if can else None
 
-    def _is_legal(self, lanes: Lanes) -> bool:
-        if lanes.obstacle is not None or lanes.arrays:
+    def _own_arrays(self, lanes: Lanes) -> list[Buffer]:
+        """The arrays of an iteration, if every lane can have its own."""
+        arrays = [stmt.buffer for stmt in lanes.arrays]
+        can = not lanes.picks and fit_in_lanes(arrays, find_lanes_wanted(lanes.loop, self.target))
+        return arrays if can else []
+
+    def _is_legal(self, lanes: Lanes, own: Sequence[Buffer] = ()) -> bool:
+        """Whether nothing keeps iterations from being lanes, which have their `own` arrays."""
+        if lanes.obstacle is not None or len(lanes.arrays) > len(own):
             return False
         shared = {reduction.buffer for reduction in lanes.shared}
-        return self._is_plain(lanes.plain, shared) and prove_lane_order(
+        return self._is_plain(lanes.plain, shared.union(own)) and prove_lane_order(
             self.independence(), lanes.plain
         )
 

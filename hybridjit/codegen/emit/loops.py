@@ -5,7 +5,13 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.analysis.cost import find_quiet_work, find_work
-from hybridjit.analysis.limits import is_innermost, limits_of_loop, loop_extent, quiet_extent
+from hybridjit.analysis.limits import (
+    find_limits,
+    is_innermost,
+    limits_of_loop,
+    loop_extent,
+    quiet_extent,
+)
 from hybridjit.codegen.emit.emitter import Emitter, LoopTargets
 from hybridjit.codegen.emit.index_factors import loop_factor
 from hybridjit.codegen.emit.loop_hints import hint_loop
@@ -30,6 +36,7 @@ def run_plain_loop(emitter: Emitter, loop: tis.For) -> None:
 
 def _run_once(emitter: Emitter, loop: tis.For) -> None:
     emitter.values[loop.var] = emitter.emit(loop.start)
+    note_limits(emitter, loop.var, find_limits(loop.start, emitter.limits))
     shown = named_var(loop)
     emitter.loop_vars += shown
     emitter.run(loop.body)
