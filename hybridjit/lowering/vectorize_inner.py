@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.loop_mutator import LoopMutator
@@ -22,12 +23,13 @@ from hybridjit.analysis.packing import Packing
 from hybridjit.analysis.plain import is_plain
 from hybridjit.analysis.vector_width import find_lanes_wanted
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
 from hybridjit.ir.stmt import HINTS, IN_LANES, For, LoopKind, Stmt
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lazy import lazy_module
+from hybridjit.lowering.blocks import make_blocks
 from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
@@ -73,11 +75,14 @@ class VectorizeInner(LoopMutator):
         lanes = find_lanes(loop, self.func.fastmath, self.unset)
         if lanes.shared and not (loop.hint(IN_LANES) or reduction_pays(loop)):
             return None
+        own = self._own_arrays(lanes)
         if loop.kind is LoopKind.PARALLEL:
-            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes)
+            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own)
+            if lanes.arrays:
+                return self._in_blocks(loop) if can and can_hand_out(loop) else None
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
-        if self._is_legal(lanes, self._own_arrays(lanes)):
+        if self._is_legal(lanes, own):
             return _in_lanes(loop) if self._can_pack(lanes.packing) else None
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
@@ -127,6 +132,11 @@ class VectorizeInner(LoopMutator):
         can = not rest.shared and self._is_legal(rest)
         return select_in_lanes.select_in_lanes(found, self.target) if can else None
 
+    def _in_blocks(self, loop: For) -> Stmt:
+        """Blocks of a parallel loop, in each of which lanes have arrays of their own."""
+        wanted = find_lanes_wanted(loop, self.target)
+        return _InLanes(loop.var).rewrite(make_blocks(loop, multiple=wanted))
+
     def _own_arrays(self, lanes: Lanes) -> list[Buffer]:
         """The arrays of an iteration, if every lane can have its own."""
         arrays = [stmt.buffer for stmt in lanes.arrays]
@@ -161,6 +171,16 @@ class VectorizeInner(LoopMutator):
 
 def _in_lanes(loop: For) -> For:
     return dataclasses.replace(loop, kind=LoopKind.VECTORIZED)
+
+
+class _InLanes(StmtMutator):
+    """Give lanes to the loop over a variable."""
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+    def rewrite_For(self, node: For) -> Stmt:
+        return _in_lanes(node) if node.var is self.var else self.generic(node)
 
 
 def _is_counting(loop: For) -> bool:
