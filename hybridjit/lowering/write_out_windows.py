@@ -16,6 +16,8 @@ lanes before the loop.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Collection
 
 from hybridjit.analysis.cost import find_work
 from hybridjit.analysis.limits import loop_extent
@@ -23,10 +25,11 @@ from hybridjit.analysis.plain import is_plain
 from hybridjit.analysis.unrolling import count_statements
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import HINTS, Allocate, For, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import StmtMutator, fresh_copy, walk, walk_stmts
+from hybridjit.lowering.lane_cost import fit_in_lanes
 
 # Statements of one vector. LLVM takes 0.2 s for 300 of them, 0.5 s for 600, and 1.5 s for 1,200.
 MAX_STATEMENTS = 640
@@ -36,24 +39,24 @@ _TRIANGLES = 4
 
 def write_out_windows(func: PrimFunc) -> PrimFunc:
     """`func` without the loops over arrays that lanes can keep in registers."""
-    arrays = {
-        stmt.buffer
-        for stmt in walk_stmts(func.body)
-        if isinstance(stmt, Allocate) and not stmt.buffer.is_register and _is_known(stmt.buffer)
-    }
+    made = (stmt.buffer for stmt in walk_stmts(func.body) if isinstance(stmt, Allocate))
+    arrays = {buffer for buffer in made if not buffer.is_register and fit_in_lanes([buffer], 1)}
     if not arrays:
         return func
-    body = _WriteOutWindows(arrays).rewrite(func.body)
+    body = _WriteOutWindows(_count_accesses(func.body, arrays)).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-def _is_known(buffer: Buffer) -> bool:
-    return all(isinstance(size, Const) for size in buffer.shape)
+def _count_accesses(stmt: Stmt, arrays: Collection[Buffer]) -> Counter[Buffer]:
+    accesses = (node for node in walk(stmt) if isinstance(node, Load | Store))
+    return Counter(node.buffer for node in accesses if node.buffer in arrays)
 
 
 class _WriteOutWindows(StmtMutator):
-    def __init__(self, arrays: set[Buffer]) -> None:
-        self.arrays = arrays
+    """Knows how many accesses of small arrays the function has."""
+
+    def __init__(self, accesses: Counter[Buffer]) -> None:
+        self.accesses = accesses
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind is not LoopKind.VECTORIZED:
@@ -70,19 +73,13 @@ class _WriteOutWindows(StmtMutator):
         return dataclasses.replace(node, body=body)
 
     def _is_window(self, vector: For) -> bool:
-        """True if loops inside say which elements of an array every lane is at."""
+        """True if loops inside go over an array that nothing else uses."""
         loops = [stmt for stmt in walk_stmts(vector.body) if isinstance(stmt, For)]
-        variables = {loop.var for loop in loops}
-        return all(map(_is_open, loops)) and any(
-            isinstance(node, Load | Store)
-            and node.buffer in self.arrays
-            and any(_mentions(index, variables) for index in node.indices)
-            for node in walk(vector.body)
-        )
-
-
-def _mentions(index: Expr, variables: set[Var]) -> bool:
-    return any(node in variables for node in walk(index) if isinstance(node, Var))
+        if not loops or not all(map(_is_open, loops)):
+            return False
+        inside = _count_accesses(vector.body, self.accesses)
+        own = {buffer for buffer, count in inside.items() if count == self.accesses[buffer]}
+        return any(_count_accesses(loop.body, own) for loop in loops)
 
 
 def _is_open(loop: For) -> bool:
