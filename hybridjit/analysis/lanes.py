@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import field
 
 from hybridjit.analysis.packing import Packing, find_packing
+from hybridjit.analysis.plain import is_plain
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
 from hybridjit.ir.dtype import FLOAT32
 from hybridjit.ir.expr import (
@@ -39,6 +40,7 @@ from hybridjit.ir.stmt import (
     Seq,
     Stmt,
     Store,
+    While,
     flat_stmts,
 )
 from hybridjit.ir.visit import children, walk
@@ -164,6 +166,8 @@ class _Body:
                 self._store(stmt)
             case For():
                 self._loop(stmt)
+            case While():
+                self._while(stmt)
             case Assert() | Raise():
                 pass
             case _:
@@ -207,6 +211,14 @@ class _Body:
             raise _NoLanes(f"there is a {loop.kind.value} loop inside")
         if any(self.varies(bound) for bound in (loop.start, loop.stop, loop.step)):
             raise _NoLanes(f"the range of loop '{loop.var.name}' differs from lane to lane")
+        self.statement(loop.body)
+
+    def _while(self, loop: While) -> None:
+        """Rounds of lanes that wait for the one with most of them, and set variables meanwhile."""
+        if not is_plain(loop, {*self.own, *self.shared}, may_wait=True):
+            raise _NoLanes("a while loop in it may fail, or be left")
+        if any(isinstance(node, Store) and node.indices for node in walk(loop.body)):
+            raise _NoLanes("a while loop in it sets elements")
         self.statement(loop.body)
 
     # -- expressions ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Bounded, Buffer, Call, Const, Expr, Load, Node, Var
-from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store
+from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -161,7 +161,7 @@ def _is_apart(load: Load, lane: Var) -> bool:
 
 def _is_simple(nodes: Sequence[Node]) -> bool:
     """True for a line of operations, which may be repeated in smaller vectors."""
-    return not any(isinstance(node, Call | If | For) for node in nodes)
+    return not any(isinstance(node, Call | If | For | While) for node in nodes)
 
 
 def _value_bits(node: Node) -> Iterator[int]:
@@ -188,7 +188,7 @@ def _value_bits(node: Node) -> Iterator[int]:
 
 
 def _find_factor(nodes: Sequence[Node], *, is_unrolled: bool) -> int:
-    if any(isinstance(node, For) for node in nodes):
+    if any(isinstance(node, For | While) for node in nodes):
         return 1  # what the inner loop carries along needs the registers
     size = sum(
         _CALL_NODES * operation_cost(node)

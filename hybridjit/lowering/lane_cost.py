@@ -26,7 +26,7 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
-from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts
 from hybridjit.ir.visit import children, substitute, walk, walk_stmts
 from hybridjit.target import Target
 
@@ -61,7 +61,7 @@ def pays(loop: For, target: Target) -> bool:
     if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
-    if _divides(loop, nodes) or _waits_for_remainders(loop, nodes, target):
+    if _divides(loop, nodes) or _waits(loop, nodes, target):
         return False
     branches = [node for node in nodes if isinstance(node, If)]
     sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
@@ -89,9 +89,23 @@ def _count_inside(stmt: Stmt, known: Mapping[Var, Limits]) -> int | None:
             _count_inside(stmt.body, _with_limits(stmt, known)),
         )
         return None if trips is None or each is None else trips * max(1, each)
+    if isinstance(stmt, While):
+        return 1 if _is_worth_waiting(stmt) else None
     parts = (child for child in children(stmt) if isinstance(child, Stmt))
     counts = [_count_inside(part, known) for part in parts]
     return None if None in counts else sum(count or 0 for count in counts)
+
+
+def _is_worth_waiting(loop: While) -> bool:
+    """True for a loop of operations on floats, in variables: lanes wait for that with most rounds.
+
+    Even if few of them are busy most of the time, a round of all takes no longer than one.
+    """
+    nodes = list(walk(loop))
+    has_loops = any(isinstance(node, For | While) for node in nodes[1:])
+    return not has_loops and any(
+        isinstance(node, Binary) and node.dtype.is_inexact for node in nodes
+    )
 
 
 def _with_limits(loop: For, known: Mapping[Var, Limits]) -> Mapping[Var, Limits]:
@@ -189,10 +203,16 @@ def _is_long_division(node: Node) -> bool:
     return divisor <= 0 or int(divisor) & (int(divisor) - 1) != 0
 
 
-def _waits_for_remainders(loop: For, nodes: list[Node], target: Target) -> bool:
-    """True if lanes, fewer than four, would wait for the one whose remainder takes most rounds."""
-    has_remainders = any(isinstance(node, Call) and node.name == "fmod" for node in nodes)
-    return has_remainders and count_lanes(loop.body, target) < MIN_EXTENT
+def _waits(loop: For, nodes: list[Node], target: Target) -> bool:
+    """True if lanes, fewer than four, would wait for the one that takes most rounds.
+
+    Those of a remainder, or of a loop.
+    """
+    has_rounds = any(
+        isinstance(node, While) or (isinstance(node, Call) and node.name == "fmod")
+        for node in nodes
+    )
+    return has_rounds and count_lanes(loop.body, target) < MIN_EXTENT
 
 
 def _is_access(node: Node) -> TypeGuard[Load | Store]:

@@ -77,12 +77,12 @@ class VectorizeInner(LoopMutator):
             return None
         own = self._own_arrays(lanes)
         if loop.kind is LoopKind.PARALLEL:
-            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own)
+            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own, may_wait=True)
             if lanes.arrays:
                 return self._in_blocks(loop) if can and can_hand_out(loop) else None
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
-        if self._is_legal(lanes, own):
+        if self._is_legal(lanes, own, may_wait=True):
             return _in_lanes(loop) if self._can_pack(lanes.packing) else None
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
@@ -143,14 +143,19 @@ class VectorizeInner(LoopMutator):
         can = not lanes.picks and fit_in_lanes(arrays, find_lanes_wanted(lanes.loop, self.target))
         return arrays if can else []
 
-    def _is_legal(self, lanes: Lanes, own: Sequence[Buffer] = ()) -> bool:
-        """Whether nothing keeps iterations from being lanes, which have their `own` arrays."""
+    def _is_legal(
+        self, lanes: Lanes, own: Sequence[Buffer] = (), *, may_wait: bool = False
+    ) -> bool:
+        """Whether nothing keeps iterations from being lanes, which have their `own` arrays.
+
+        They `may_wait` for each other in loops that end when something happens.
+        """
         if lanes.obstacle is not None or len(lanes.arrays) > len(own):
             return False
         shared = {reduction.buffer for reduction in lanes.shared}
-        return self._is_plain(lanes.plain, shared.union(own)) and prove_lane_order(
-            self.independence(), lanes.plain
-        )
+        if not self._is_plain(lanes.plain, shared.union(own), may_wait=may_wait):
+            return False
+        return prove_lane_order(self.independence(), lanes.plain)
 
     def _can_pack(self, packing: Packing | None) -> bool:
         """Whether the lanes that are let through can be stored side by side."""
@@ -159,14 +164,14 @@ class VectorizeInner(LoopMutator):
         is_set = self.unset.isdisjoint(group.count for group in packing.groups)
         return is_set and all(packs(store.buffer.dtype, self.target) for store in packing.stores)
 
-    def _is_plain(self, loop: For, variables: set[Buffer]) -> bool:
+    def _is_plain(self, loop: For, variables: set[Buffer], *, may_wait: bool) -> bool:
         """True if nothing can fail, leave the loop, or set variables of others than these."""
         inside = list(walk(loop.body))
         loops = (node for node in inside if isinstance(node, For))
         if any(node.kind is not LoopKind.SERIAL or not _is_counting(node) for node in loops):
             return False
         read = {node.buffer for node in inside if isinstance(node, Load)}
-        return self.unset.isdisjoint(read) and is_plain(loop.body, variables)
+        return self.unset.isdisjoint(read) and is_plain(loop.body, variables, may_wait=may_wait)
 
 
 def _in_lanes(loop: For) -> For:
