@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import field
 
 from hybridjit.analysis.packing import Packing, find_packing
+from hybridjit.analysis.plain import is_plain
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
 from hybridjit.ir.dtype import FLOAT32
 from hybridjit.ir.expr import (
@@ -39,6 +40,7 @@ from hybridjit.ir.stmt import (
     Seq,
     Stmt,
     Store,
+    While,
     flat_stmts,
 )
 from hybridjit.ir.visit import children, walk
@@ -53,7 +55,8 @@ class Lanes:
     """What is known about the body of a vector loop.
 
     `obstacle` says why it has no vector code. `shared` are the elements that all lanes update,
-    `arrays` those that each iteration makes for itself. `packing` is what goes to the next free
+    `arrays` those that each iteration makes for itself, in some of which lanes go to different
+    places where it `picks`. `packing` is what goes to the next free
     place. `first_zeros` are extrema of floats: where one is zero, its sign is that of the first
     zero, and lanes do not know which that was.
     """
@@ -61,6 +64,7 @@ class Lanes:
     loop: For
     shared: tuple[PrivateReduction, ...] = ()
     arrays: list[Allocate] = field(default_factory=list[Allocate])
+    picks: bool = False
     obstacle: str | None = None
     packing: Packing | None = None
     first_zeros: tuple[PrivateReduction, ...] = ()
@@ -162,6 +166,8 @@ class _Body:
                 self._store(stmt)
             case For():
                 self._loop(stmt)
+            case While():
+                self._while(stmt)
             case Assert() | Raise():
                 pass
             case _:
@@ -193,6 +199,7 @@ class _Body:
     def _store(self, stmt: Store) -> None:
         buffer = stmt.buffer
         if buffer in self.own:
+            self._note_own(buffer, stmt.indices)
             return
         if buffer not in self.shared and all(self.step(index) == 0 for index in stmt.indices):
             raise _NoLanes(f"all lanes set the same element of '{buffer.name}'")
@@ -206,6 +213,14 @@ class _Body:
             raise _NoLanes(f"the range of loop '{loop.var.name}' differs from lane to lane")
         self.statement(loop.body)
 
+    def _while(self, loop: While) -> None:
+        """Rounds of lanes that wait for the one with most of them, and set variables meanwhile."""
+        if not is_plain(loop, {*self.own, *self.shared}, may_wait=True):
+            raise _NoLanes("a while loop in it may fail, or be left")
+        if any(isinstance(node, Store) and node.indices for node in walk(loop.body)):
+            raise _NoLanes("a while loop in it sets elements")
+        self.statement(loop.body)
+
     # -- expressions ---------------------------------------------------------------------------
 
     def expression(self, expr: Expr) -> None:
@@ -216,12 +231,16 @@ class _Body:
                 case Load(buffer, indices):
                     self.loaded.add(buffer)
                     self._note(buffer, indices)
+                    self._note_own(buffer, indices)
                 case _:
                     pass
 
     def _note(self, buffer: Buffer, indices: Sequence[Expr]) -> None:
         if any(self.step(index) is None for index in indices):
             self.irregular.add(buffer)
+
+    def _note_own(self, buffer: Buffer, indices: Sequence[Expr]) -> None:
+        self.found.picks |= buffer in self.own and any(map(self.varies, indices))
 
     def varies(self, expr: Expr) -> bool:
         """Whether `expr` may differ from lane to lane."""

@@ -6,18 +6,22 @@ from collections.abc import Collection
 
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
-from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, While
 from hybridjit.ir.visit import walk
 
 
-def is_plain(stmt: Stmt, own: Collection[Buffer] = ()) -> bool:
+def is_plain(stmt: Stmt, own: Collection[Buffer] = (), *, may_wait: bool = False) -> bool:
     """True if nothing in `stmt` can fail, leave it, or be seen from outside but for arrays.
 
-    It may set its `own` variables, and those that it makes.
+    It may set its `own` variables, and those that it makes; and make arrays that are its `own`.
+    Loops may go on until something happens if it `may_wait`.
     """
     nodes = list(walk(stmt))
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}.union(own)
-    return all(_is_plain_node(node, made) for node in nodes)
+    made = {node.buffer for node in nodes if isinstance(node, Allocate) and node.buffer.is_register}
+    made.update(own)
+    return all(
+        _is_plain_node(node, made) or (may_wait and isinstance(node, While)) for node in nodes
+    )
 
 
 def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
@@ -27,7 +31,7 @@ def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
         case Store(buffer):
             return buffer in made or not buffer.is_register
         case Allocate(buffer):
-            return buffer.is_register
+            return buffer in made
         case Expr():
             return not may_fail(node)
         case _:

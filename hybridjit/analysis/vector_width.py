@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from hybridjit.analysis.cost import is_function, operation_cost
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
-from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store
+from hybridjit.ir.expr import Bounded, Buffer, Call, Const, Expr, Load, Node, Var
+from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -92,12 +92,15 @@ def count_lanes(body: Stmt, target: Target) -> int:
     return max(2, target.vector_bits // max(_value_bits(body), default=64))
 
 
-def has_masks(stmt: Stmt, target: Target) -> bool:
-    """Whether `target` loads and stores some lanes only, for all that `stmt` touches."""
+def has_masks(stmt: Stmt, target: Target, own: Collection[Buffer] = ()) -> bool:
+    """Whether `target` loads and stores some lanes only, for all that `stmt` touches.
+
+    What is the `own` of a lane may be stored as it was.
+    """
     sizes = [
         node.buffer.dtype.component.bits
         for node in walk(stmt)
-        if isinstance(node, Load | Store) and node.indices
+        if isinstance(node, Load | Store) and node.indices and node.buffer not in own
     ]
     least = 8 if target.has("avx512bw") else _MASKED_BITS.get(target.vector_bits, math.inf)
     return all(size >= least for size in sizes)
@@ -158,7 +161,7 @@ def _is_apart(load: Load, lane: Var) -> bool:
 
 def _is_simple(nodes: Sequence[Node]) -> bool:
     """True for a line of operations, which may be repeated in smaller vectors."""
-    return not any(isinstance(node, Call | If | For) for node in nodes)
+    return not any(isinstance(node, Call | If | For | While) for node in nodes)
 
 
 def _value_bits(node: Node) -> Iterator[int]:
@@ -185,7 +188,7 @@ def _value_bits(node: Node) -> Iterator[int]:
 
 
 def _find_factor(nodes: Sequence[Node], *, is_unrolled: bool) -> int:
-    if any(isinstance(node, For) for node in nodes):
+    if any(isinstance(node, For | While) for node in nodes):
         return 1  # what the inner loop carries along needs the registers
     size = sum(
         _CALL_NODES * operation_cost(node)

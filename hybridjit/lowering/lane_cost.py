@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeGuard
 
 from hybridjit.analysis.cost import operation_cost
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import Limits, limits_of_loop, loop_extent, most_iterations
+from hybridjit.analysis.traffic import bytes_of
 from hybridjit.analysis.vector_width import count_lanes, has_masks
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
-from hybridjit.ir.stmt import For, If, Let, Store, flat_stmts
-from hybridjit.ir.visit import substitute, walk, walk_stmts
+from hybridjit.ir.expr import (
+    Add,
+    Binary,
+    Buffer,
+    Call,
+    Const,
+    Expr,
+    FloorDiv,
+    Load,
+    Mod,
+    Node,
+    Sub,
+    Var,
+)
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts
+from hybridjit.ir.visit import children, substitute, walk, walk_stmts
 from hybridjit.target import Target
 
-# Loops inside, such as those over the window of a stencil, that run at most so often in all.
+# Loops inside, such as those over the window of a stencil, that run at most so often in all: longer
+# ones had better have lanes themselves. Not those that work on an array of their own iteration,
+# step by step, as a sort does: they run as often in every lane.
 MAX_INSIDE = 49
+MAX_INSIDE_ARRAYS = 1 << 12
+# That is worth more than to gather elements, or to scatter them, if so many times as many of those
+# arrays are touched: a row of five that is sorted takes 80 us instead of 1,900, a sum of three 42
+# instead of 50.
+_MIN_OWN = 4
+# What lanes keep of such arrays, in bytes of all of them: beside others on the stack (emit/memory).
+MAX_ARRAY_BYTES = 1 << 12
 # Fewer iterations are not worth a vector, and a rest.
 MIN_EXTENT = 4
 # Elements so many apart are loaded with those between them, and picked: faster than a gather.
@@ -37,20 +61,80 @@ def pays(loop: For, target: Target) -> bool:
     if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
-    if _divides(loop, nodes) or _waits_for_remainders(loop, nodes, target):
+    if _divides(loop, nodes) or _waits(loop, nodes, target):
         return False
     branches = [node for node in nodes if isinstance(node, If)]
     sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
-    if not all(has_masks(side, target) for side in sides):
+    own = [node.buffer for node in nodes if isinstance(node, Allocate)]
+    if not all(has_masks(side, target, own) for side in sides):
         return False
-    inside = [loop_extent(node) for node in nodes if isinstance(node, For)]
-    if None in inside or math.prod(trips or 1 for trips in inside) > MAX_INSIDE:
+    has_arrays = not all(buffer.is_register for buffer in own)
+    inside = _count_inside(loop.body, {})
+    if inside is None or inside > (MAX_INSIDE_ARRAYS if has_arrays else MAX_INSIDE):
         return False
+    if has_arrays and _is_mostly_own(loop, own):
+        return True
     if branches:
         return all(_is_along(node, loop) for node in nodes)
     if inside:
         return all(_is_along(node, loop) or _is_close(node, loop) for node in nodes)
     return not _scatters(loop, nodes) and (target.has_quick_gathers or not _gathers(loop, nodes))
+
+
+def _count_inside(stmt: Stmt, known: Mapping[Var, Limits]) -> int | None:
+    """How often the innermost loops in `stmt` run at most, one after the other; None if unknown."""
+    if isinstance(stmt, For):
+        trips, each = (
+            most_iterations(stmt, known),
+            _count_inside(stmt.body, _with_limits(stmt, known)),
+        )
+        return None if trips is None or each is None else trips * max(1, each)
+    if isinstance(stmt, While):
+        return 1 if _is_worth_waiting(stmt) else None
+    parts = (child for child in children(stmt) if isinstance(child, Stmt))
+    counts = [_count_inside(part, known) for part in parts]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def _is_worth_waiting(loop: While) -> bool:
+    """True for a loop of operations on floats, in variables: lanes wait for that with most rounds.
+
+    Even if few of them are busy most of the time, a round of all takes no longer than one.
+    """
+    nodes = list(walk(loop))
+    has_loops = any(isinstance(node, For | While) for node in nodes[1:])
+    return not has_loops and any(
+        isinstance(node, Binary) and node.dtype.is_inexact for node in nodes
+    )
+
+
+def _with_limits(loop: For, known: Mapping[Var, Limits]) -> Mapping[Var, Limits]:
+    limits = limits_of_loop(loop, known)
+    return known if limits is None else {**known, loop.var: limits}
+
+
+def _is_mostly_own(loop: For, own: Collection[Buffer]) -> bool:
+    """True if far more is done in arrays of the iteration than with elements that lie apart."""
+    runs = [(node, times) for node, times in _runs(loop.body, 1, {}) if _is_access(node)]
+    apart = sum(times for node, times in runs if not _is_along(node, loop))
+    return sum(times for node, times in runs if node.buffer in own) >= _MIN_OWN * apart
+
+
+def _runs(stmt: Stmt, times: int, known: Mapping[Var, Limits]) -> Iterator[tuple[Node, int]]:
+    """All nodes that `times` executions of `stmt` execute, and how often, at most."""
+    if isinstance(stmt, For):
+        times, known = times * (most_iterations(stmt, known) or 0), _with_limits(stmt, known)
+    yield stmt, times
+    for child in children(stmt):
+        if isinstance(child, Stmt):
+            yield from _runs(child, times, known)
+        else:
+            yield from ((node, times) for node in walk(child))
+
+
+def fit_in_lanes(arrays: Iterable[Buffer], lanes: int) -> bool:
+    """Whether each of so many lanes may have small arrays of its own, without asking for memory."""
+    return sum(map(bytes_of, arrays)) * lanes <= MAX_ARRAY_BYTES
 
 
 def reduction_pays(loop: For) -> bool:
@@ -119,15 +203,26 @@ def _is_long_division(node: Node) -> bool:
     return divisor <= 0 or int(divisor) & (int(divisor) - 1) != 0
 
 
-def _waits_for_remainders(loop: For, nodes: list[Node], target: Target) -> bool:
-    """True if lanes, fewer than four, would wait for the one whose remainder takes most rounds."""
-    has_remainders = any(isinstance(node, Call) and node.name == "fmod" for node in nodes)
-    return has_remainders and count_lanes(loop.body, target) < MIN_EXTENT
+def _waits(loop: For, nodes: list[Node], target: Target) -> bool:
+    """True if lanes, fewer than four, would wait for the one that takes most rounds.
+
+    Those of a remainder, or of a loop.
+    """
+    has_rounds = any(
+        isinstance(node, While) or (isinstance(node, Call) and node.name == "fmod")
+        for node in nodes
+    )
+    return has_rounds and count_lanes(loop.body, target) < MIN_EXTENT
+
+
+def _is_access(node: Node) -> TypeGuard[Load | Store]:
+    """True for a load or a store of an element."""
+    return isinstance(node, Load | Store) and bool(node.indices)
 
 
 def _is_along(node: Node, loop: For) -> bool:
     """False for an access that neither stays where it is nor goes to the next element."""
-    if not isinstance(node, Load | Store) or not node.indices:
+    if not _is_access(node):
         return True
     step = _step_in_row(node, loop)
     return step is not None and abs(step) <= 1

@@ -30,6 +30,7 @@ from hybridjit.lowering.unwrap_indices import unwrap_indices
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
 from hybridjit.lowering.version_guards import version_guards
+from hybridjit.lowering.write_out_windows import write_out_windows
 from hybridjit.record import record
 from hybridjit.target import Target
 
@@ -92,6 +93,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(keep_in_registers, gives=Stage.LOOPS, makes_lanes=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
+    Pass(write_out_windows, gives=Stage.LOOPS, makes_lanes=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
     Pass(check_hints, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(drop_hints, gives=Stage.LOOPS),

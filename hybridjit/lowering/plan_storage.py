@@ -21,12 +21,12 @@ The old array is whichever lives in the memory at that time, which need not be t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 
 from hybridjit.analysis.first_writes import prove_sets_all
 from hybridjit.analysis.footprint import Footprint, find_footprint
+from hybridjit.analysis.traffic import bytes_of
 from hybridjit.ir.expr import Add, Buffer, BufferRef, Const, Expr, Load, Mul, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts, seq
@@ -35,6 +35,9 @@ from hybridjit.record import record
 
 # Arrays of at most so many bytes do not share: they may live in registers, each on its own.
 _SMALL_BYTES = 1024
+# Arrays of at most so many bytes stay in their loops, so many bytes of them in all: they are on the
+# stack anyway, and every lane may have its own (vectorize_inner.py).
+_STAYING_BYTES, _ALL_STAYING_BYTES = 512, 2048
 
 
 def plan_storage(func: PrimFunc) -> PrimFunc:
@@ -65,10 +68,13 @@ def _is_array(stmt: Stmt) -> bool:
 
 @record(frozen=False)
 class _Planner:
-    """`sizes` are variables that are not negative; `shared` is found on the way."""
+    """`sizes` are variables that are not negative; `shared` is found on the way, as is how many
+    bytes of arrays stay in loops.
+    """
 
     sizes: Collection[Var]
     shared: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    staying: int = 0
 
     def scope(self, stmt: Stmt) -> Stmt:
         """A statement that is a scope of its own."""
@@ -108,8 +114,19 @@ class _Planner:
         return [
             stmt
             for stmt in body
-            if isinstance(stmt, Allocate) and not stmt.zero and self._is_invariant(stmt.buffer)
+            if isinstance(stmt, Allocate)
+            and not stmt.zero
+            and self._is_invariant(stmt.buffer)
+            and not self._stays(loop, stmt.buffer)
         ]
+
+    def _stays(self, loop: For | While, buffer: Buffer) -> bool:
+        """Whether a small array stays in a loop that may have lanes."""
+        size = bytes_of(buffer)
+        if not isinstance(loop, For) or size > _STAYING_BYTES:
+            return False
+        self.staying += size
+        return self.staying <= _ALL_STAYING_BYTES
 
     def _is_invariant(self, buffer: Buffer) -> bool:
         return not buffer.is_register and all(map(self._is_size, buffer.shape))
@@ -223,10 +240,7 @@ def _find_home(
 
 def is_small(buffer: Buffer) -> bool:
     """True for an array of a few known elements."""
-    sizes = [size.value for size in buffer.shape if isinstance(size, Const)]
-    if len(sizes) < buffer.ndim:
-        return False
-    return math.prod(int(size.real) for size in sizes) * buffer.dtype.bits // 8 <= _SMALL_BYTES
+    return bytes_of(buffer) <= _SMALL_BYTES
 
 
 def _is_in_place(stmt: Stmt, old: Collection[Buffer], new: Buffer) -> bool:

@@ -12,8 +12,10 @@ that are proved or checked before the loops; arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.loop_mutator import LoopMutator
@@ -21,16 +23,17 @@ from hybridjit.analysis.packing import Packing
 from hybridjit.analysis.plain import is_plain
 from hybridjit.analysis.vector_width import find_lanes_wanted
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
 from hybridjit.ir.stmt import HINTS, IN_LANES, For, LoopKind, Stmt
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lazy import lazy_module
+from hybridjit.lowering.blocks import make_blocks
 from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
-from hybridjit.lowering.lane_cost import packs, pays, reduction_pays, selection_pays
+from hybridjit.lowering.lane_cost import fit_in_lanes, packs, pays, reduction_pays, selection_pays
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
@@ -72,11 +75,14 @@ class VectorizeInner(LoopMutator):
         lanes = find_lanes(loop, self.func.fastmath, self.unset)
         if lanes.shared and not (loop.hint(IN_LANES) or reduction_pays(loop)):
             return None
+        own = self._own_arrays(lanes)
         if loop.kind is LoopKind.PARALLEL:
-            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes)
+            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own, may_wait=True)
+            if lanes.arrays:
+                return self._in_blocks(loop) if can and can_hand_out(loop) else None
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
-        if self._is_legal(lanes):
+        if self._is_legal(lanes, own, may_wait=True):
             return _in_lanes(loop) if self._can_pack(lanes.packing) else None
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
@@ -126,13 +132,30 @@ class VectorizeInner(LoopMutator):
         can = not rest.shared and self._is_legal(rest)
         return select_in_lanes.select_in_lanes(found, self.target) if can else None
 
-    def _is_legal(self, lanes: Lanes) -> bool:
-        if lanes.obstacle is not None or lanes.arrays:
+    def _in_blocks(self, loop: For) -> Stmt:
+        """Blocks of a parallel loop, in each of which lanes have arrays of their own."""
+        wanted = find_lanes_wanted(loop, self.target)
+        return _InLanes(loop.var).rewrite(make_blocks(loop, multiple=wanted))
+
+    def _own_arrays(self, lanes: Lanes) -> list[Buffer]:
+        """The arrays of an iteration, if every lane can have its own."""
+        arrays = [stmt.buffer for stmt in lanes.arrays]
+        can = not lanes.picks and fit_in_lanes(arrays, find_lanes_wanted(lanes.loop, self.target))
+        return arrays if can else []
+
+    def _is_legal(
+        self, lanes: Lanes, own: Sequence[Buffer] = (), *, may_wait: bool = False
+    ) -> bool:
+        """Whether nothing keeps iterations from being lanes, which have their `own` arrays.
+
+        They `may_wait` for each other in loops that end when something happens.
+        """
+        if lanes.obstacle is not None or len(lanes.arrays) > len(own):
             return False
         shared = {reduction.buffer for reduction in lanes.shared}
-        return self._is_plain(lanes.plain, shared) and prove_lane_order(
-            self.independence(), lanes.plain
-        )
+        if not self._is_plain(lanes.plain, shared.union(own), may_wait=may_wait):
+            return False
+        return prove_lane_order(self.independence(), lanes.plain)
 
     def _can_pack(self, packing: Packing | None) -> bool:
         """Whether the lanes that are let through can be stored side by side."""
@@ -141,18 +164,28 @@ class VectorizeInner(LoopMutator):
         is_set = self.unset.isdisjoint(group.count for group in packing.groups)
         return is_set and all(packs(store.buffer.dtype, self.target) for store in packing.stores)
 
-    def _is_plain(self, loop: For, variables: set[Buffer]) -> bool:
+    def _is_plain(self, loop: For, variables: set[Buffer], *, may_wait: bool) -> bool:
         """True if nothing can fail, leave the loop, or set variables of others than these."""
         inside = list(walk(loop.body))
         loops = (node for node in inside if isinstance(node, For))
         if any(node.kind is not LoopKind.SERIAL or not _is_counting(node) for node in loops):
             return False
         read = {node.buffer for node in inside if isinstance(node, Load)}
-        return self.unset.isdisjoint(read) and is_plain(loop.body, variables)
+        return self.unset.isdisjoint(read) and is_plain(loop.body, variables, may_wait=may_wait)
 
 
 def _in_lanes(loop: For) -> For:
     return dataclasses.replace(loop, kind=LoopKind.VECTORIZED)
+
+
+class _InLanes(StmtMutator):
+    """Give lanes to the loop over a variable."""
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+    def rewrite_For(self, node: For) -> Stmt:
+        return _in_lanes(node) if node.var is self.var else self.generic(node)
 
 
 def _is_counting(loop: For) -> bool:

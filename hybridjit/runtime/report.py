@@ -20,6 +20,7 @@ from typing import Any
 
 from hybridjit import config
 from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
+from hybridjit.analysis.limits import Limits, limits_in, most_iterations
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
 from hybridjit.codegen.emit.parallel import is_outlined
 from hybridjit.codegen.layout import Layout
@@ -238,13 +239,16 @@ def find_loops(
     reasons = find_lane_reasons(before, target) if may_vectorize else {}
     gathers = Gathers(func, layout, target.vector_bits)
     parts = find_parts(lowered.body, known)
+    limits = limits_in(loop for loop, _ in _with_depths(numbered.body, 0) if isinstance(loop, For))
     works = find_loop_work(numbered.body, known, target.caches.shared)
     places = _Places(numbered)
     described = [
         replace(_describe_while(depth), **places.of(loop))
         if isinstance(loop, While)
         else replace(
-            _describe(loop, depth, parts, reasons, gathers), work=works[loop], **places.of(loop)
+            _describe(loop, depth, parts, reasons, gathers, limits),
+            work=works[loop],
+            **places.of(loop),
         )
         for loop, depth in _with_depths(numbered.body, 0)
     ]
@@ -288,6 +292,7 @@ def _describe(
     parts: Mapping[int, Parts],
     reasons: dict[int, str],
     gathers: Gathers,
+    limits: Mapping[Var, Limits],
 ) -> LoopReport:
     number: int = loop.hint(ORIGIN)
     made = parts.get(number, Parts())
@@ -299,7 +304,8 @@ def _describe(
     on_threads = any(map(is_outlined, parallel))
     if parallel and not on_threads:
         reason = reason or _why_on_one_thread(parallel[0])
-    is_unrolled = loop.kind is LoopKind.UNROLLED or (not became and isinstance(loop.extent, Const))
+    is_written_out = not became and most_iterations(loop, limits) is not None
+    is_unrolled = loop.kind is LoopKind.UNROLLED or is_written_out
     return LoopReport(
         loop.var.name,
         depth,

@@ -57,8 +57,9 @@ def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
     elif emitter.options.fills_unset:
         call_fill(emitter.b, memory, size, _NAN_BYTE)
     array = contiguous(emitter, memory, buffer, shape)
-    own = find_constant(shape[0]) if len(shape) == 1 else None
-    emitter.arrays[buffer] = replace(array, own_elements=own or 0)
+    known = [extent for size in shape if (extent := find_constant(size)) is not None]
+    own_shape = tuple(known) if len(known) == len(shape) else ()
+    emitter.arrays[buffer] = replace(array, own_shape=own_shape)
 
 
 def _make_growing(emitter: Emitter, buffer: Buffer, span: Span | None) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from hybridjit.analysis.limits import find_limits
 from hybridjit.codegen.emit.emitter import Emitter, Lanes
-from hybridjit.codegen.emit.expression_facts import is_free
+from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.index_factors import join_fused
 from hybridjit.codegen.emit.memory import PAGE, ArrayAddress
 from hybridjit.codegen.emit.quick_index import emit_quick_index
@@ -55,7 +56,25 @@ def access_lanes(
     """The elements of an array that the lanes touch."""
     strides = [find_constant(stride) for stride in array.strides]
     found = [emit_index(emitter, index) for index in join_fused(indices, strides, emitter.meanings)]
-    return Access(emitter.b, array, found, lanes.count, lanes.mask, lanes.piece)
+    access = Access(emitter.b, array, found, lanes.count, lanes.mask, lanes.piece)
+    return dataclasses.replace(access, in_own_row=_is_in_own_row(emitter, array, indices))
+
+
+def is_own_row(emitter: Emitter, load: tir.Load) -> bool:
+    """True if lanes read a row of an array of known shape that only this thread sees."""
+    array = emitter.arrays.get(load.buffer)
+    return array is not None and _is_in_own_row(emitter, array, load.indices)
+
+
+def _is_in_own_row(emitter: Emitter, array: ArrayAddress, indices: Sequence[Expr]) -> bool:
+    """True if all lanes are in one row of an array of known shape, whichever are active."""
+    if not array.own_shape:
+        return False
+    for index, extent in zip(indices[:-1], array.own_shape, strict=False):
+        limits = None if varies(emitter, index) else find_limits(index, emitter.limits)
+        if limits is None or limits[0] < 0 or limits[1] >= extent:
+            return False
+    return True
 
 
 def _goes_along(emitter: Emitter, array: ArrayAddress, indices: Sequence[Expr]) -> bool:

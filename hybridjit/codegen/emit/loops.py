@@ -5,13 +5,20 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.analysis.cost import find_quiet_work, find_work
-from hybridjit.analysis.limits import is_innermost, limits_of_loop, loop_extent, quiet_extent
-from hybridjit.codegen.emit.emitter import Emitter, LoopTargets
+from hybridjit.analysis.limits import (
+    find_limits,
+    is_innermost,
+    limits_of_loop,
+    loop_extent,
+    quiet_extent,
+)
+from hybridjit.codegen.emit.emitter import Emitter, Lanes, LoopTargets
 from hybridjit.codegen.emit.index_factors import loop_factor
 from hybridjit.codegen.emit.loop_hints import hint_loop
 from hybridjit.codegen.emit.prefetch import emit_prefetches, find_requests
 from hybridjit.codegen.emit.statements import note_limits
-from hybridjit.codegen.llvm_types import I64, Block, Value, find_constant
+from hybridjit.codegen.emit.vector_values import any_lane
+from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant
 from hybridjit.codegen.sites import Failure
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.expr import Const, Var
@@ -30,6 +37,7 @@ def run_plain_loop(emitter: Emitter, loop: tis.For) -> None:
 
 def _run_once(emitter: Emitter, loop: tis.For) -> None:
     emitter.values[loop.var] = emitter.emit(loop.start)
+    note_limits(emitter, loop.var, find_limits(loop.start, emitter.limits))
     shown = named_var(loop)
     emitter.loop_vars += shown
     emitter.run(loop.body)
@@ -188,7 +196,10 @@ def loop_value(emitter: Emitter, counter: Value, start: Value, step: Value) -> V
 
 
 def run_while(emitter: Emitter, loop: tis.While) -> None:
-    """Run the body as long as the condition holds."""
+    """Run the body as long as the condition holds: in some lane, and then in those alone."""
+    if emitter.lanes is not None:
+        _run_while_in_lanes(emitter, loop, emitter.lanes)
+        return
     names = ("test", "body", "done")
     test, body, done = (emitter.function.append_basic_block(name) for name in names)
     emitter.b.branch(test)
@@ -202,6 +213,33 @@ def run_while(emitter: Emitter, loop: tis.While) -> None:
     emitter.spend(ir.Constant(I64, _work_of(emitter, loop.body) + 1))
     emitter.b.branch(test)
     emitter.b.position_at_end(done)
+
+
+def _run_while_in_lanes(emitter: Emitter, loop: tis.While, lanes: Lanes) -> None:
+    """Lanes whose condition fails once are off, until that of all of them has failed."""
+    b, outside = emitter.b, lanes.mask
+    kind = ir.VectorType(I1, lanes.count)
+    slot = emitter.entry.alloca(kind, name="running")
+    b.store(ir.Constant(kind, [1] * lanes.count) if outside is None else outside, slot)
+    names = ("test", "body", "done")
+    test, body, done = (emitter.function.append_basic_block(name) for name in names)
+    b.branch(test)
+    b.position_at_end(test)
+    lanes.mask = b.load(slot)
+    goes_on = emitter.whole(emitter.emit(loop.cond))
+    running = b.and_(lanes.mask, goes_on)
+    b.store(running, slot)
+    b.cbranch(any_lane(b, running), body, done)
+    b.position_at_end(body)
+    lanes.mask = running
+    again = emitter.function.append_basic_block("again")
+    outer, emitter.is_polled = emitter.is_polled, True
+    _round(emitter, loop.body, done, again)
+    emitter.is_polled = outer
+    emitter.spend(ir.Constant(I64, _work_of(emitter, loop.body) + 1))
+    b.branch(test)
+    b.position_at_end(done)
+    lanes.mask = outside
 
 
 def _jumps(stmt: Stmt) -> bool:

@@ -47,9 +47,9 @@ _READ, _KEEP, _DATA = 0, 3, 1
 class ArrayAddress:
     """Where an array lies: its first element, its strides in bytes, its known alignment.
 
-    A large one is more than is worth keeping in the caches. Of a small array of one axis that only
-    this thread sees, the number of elements is known. Of one that grows, and moves meanwhile, the
-    base is the place where the address of the first element is found.
+    A large one is more than is worth keeping in the caches. Of an array of known size that only
+    this thread sees, the shape is known. Of one that grows, and moves meanwhile, the base is the
+    place where the address of the first element is found.
     """
 
     base: Value
@@ -57,7 +57,7 @@ class ArrayAddress:
     strides: tuple[Value, ...]
     align: int
     is_large: bool = False
-    own_elements: int = 0
+    own_shape: tuple[int, ...] = ()
     grows: bool = False
 
     def start(self, b: Builder) -> Value:

@@ -330,7 +330,7 @@ def _receive(
     for buffer, there in captured.arrays.items():
         strides = tuple(of(stride) for stride in there.strides)
         base = of(there.base)
-        emitter.arrays[buffer] = replace(there, base=base, strides=strides, own_elements=0)
+        emitter.arrays[buffer] = replace(there, base=base, strides=strides, own_shape=())
     for buffer, contents in captured.registers.items():
         tracked = contents.is_set is not None
         register = make_register(emitter.entry, buffer.dtype, buffer.name, tracked=tracked)

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.limits import Limits, find_limits
 from hybridjit.codegen.emit.calls import forget_pairs
-from hybridjit.codegen.emit.elements import access_lanes, emit_indices
+from hybridjit.codegen.emit.elements import access_lanes, emit_indices, is_own_row
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.expressions import begin_if_any, choice
@@ -146,13 +146,23 @@ def _run_if_any(emitter: Emitter, stmt: Stmt) -> None:
 
 def _is_harmless(emitter: Emitter, stmt: Stmt) -> bool:
     """True if nothing in `stmt` can fail or touch memory when no lane is active."""
-    return all(
-        isinstance(inner, tis.Store)
-        and _is_masked(emitter, inner.buffer, inner.indices)
-        and _is_harmless_value(emitter, inner.value)
-        and all(_is_harmless_value(emitter, index) for index in inner.indices)
-        for inner in flat_stmts(stmt)
+    return all(_is_harmless_step(emitter, inner) for inner in flat_stmts(stmt))
+
+
+def _is_harmless_step(emitter: Emitter, stmt: Stmt) -> bool:
+    if isinstance(stmt, tis.Let):
+        return _reads_own(emitter, stmt.value) and _is_harmless_value(emitter, stmt.value)
+    return (
+        isinstance(stmt, tis.Store)
+        and _is_masked(emitter, stmt.buffer, stmt.indices)
+        and _is_harmless_value(emitter, stmt.value)
+        and all(_is_harmless_value(emitter, index) for index in stmt.indices)
     )
+
+
+def _reads_own(emitter: Emitter, expr: Expr) -> bool:
+    """True for no more than an element of an array that lanes keep in registers, perhaps."""
+    return isinstance(expr, tir.Load) and is_own_row(emitter, expr)
 
 
 def _is_harmless_value(emitter: Emitter, expr: Expr) -> bool:

@@ -63,6 +63,8 @@ class Access:
     # How many elements lie before and after one of them that the loop reads besides: `a[2 * i]` and
     # `a[2 * i + 1]` are picked from the same rows.
     beside: tuple[int, int] = (0, 0)
+    # Whether the row of an array that only this thread sees is there, if no lane is active, too.
+    in_own_row: bool = False
 
     def load(self) -> Value:
         """The elements; a value without lanes where all lanes read the same one."""
@@ -247,9 +249,11 @@ class Access:
 
         Without masks, LLVM can keep such an array in registers.
         """
-        index = self.indices[0] if len(self.indices) == 1 else None
+        index = self.indices[-1] if self.indices else None
         first = find_constant(index.base) if isinstance(index, Ramp) else None
-        return first is not None and 0 <= first <= self.array.own_elements - self.lanes
+        if first is None or not self.array.own_shape or not self.in_own_row:
+            return False
+        return 0 <= first <= self.array.own_shape[-1] - self.lanes
 
     # -- addresses -----------------------------------------------------------------------------
 
@@ -351,7 +355,7 @@ class Access:
         go the same way: scratch arrays become registers if both touch the same pieces. Elements
         that become wider ones, or were, are a part of a register: it need not be taken apart.
         """
-        if self.array.own_elements == 0 and count > self._components * self.piece:
+        if not self.array.own_shape and count > self._components * self.piece:
             return False
         return count * self.array.dtype.component.bits <= vector_bits(self.b.module)
 
