@@ -5,7 +5,8 @@
 Every step is checked on the program alone. Except for folds that say that their order is open
 (`reassociate`), each element is computed by the same operations in the same order as before. Of
 loops that are written by hand, those along rows may go inside, those across rows run in squares,
-and large products of matrices in tiles; else they stay as they are.
+rows are summed before they are used, and large products of matrices run in tiles; else they stay as
+they are.
 """
 
 from __future__ import annotations

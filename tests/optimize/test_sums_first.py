@@ -254,7 +254,8 @@ def test_types(dtype: Any) -> None:
 def test_arguments_that_share_memory() -> None:
     """Sums read what the rest has just set: they run in their order."""
     for _ in range(2):
-        shared: Any = np.linspace(0.0, 0.01, 40 * LONG).reshape(40, LONG)
+        shared: Any = np.full((40, LONG), 0.01)
+        shared += np.arange(LONG) / 1e5
         expected = shared.copy()
         atax.py_func(expected, expected[3], expected[20])
         atax(shared, shared[3], shared[20])
