@@ -99,13 +99,19 @@ def _count_inside(stmt: Stmt, known: Mapping[Var, Limits]) -> int | None:
 def _is_worth_waiting(loop: While) -> bool:
     """True for a loop of operations on floats, in variables: lanes wait for that with most rounds.
 
-    Even if few of them are busy most of the time, a round of all takes no longer than one.
+    Even if few of them are busy most of the time, a round of all takes no longer than one. Not so
+    where it has the length of a complex number, which is rarely computed one by one to be compared
+    (codegen/emit/magnitude.py), but always in lanes: twice the time.
     """
     nodes = list(walk(loop))
     has_loops = any(isinstance(node, For | While) for node in nodes[1:])
-    return not has_loops and any(
-        isinstance(node, Binary) and node.dtype.is_inexact for node in nodes
-    )
+    if has_loops or any(map(_is_of_complex, nodes)):
+        return False
+    return any(isinstance(node, Binary) and node.dtype.is_inexact for node in nodes)
+
+
+def _is_of_complex(node: Node) -> bool:
+    return isinstance(node, Call) and node.name == "abs" and node.args[0].dtype.is_complex
 
 
 def _with_limits(loop: For, known: Mapping[Var, Limits]) -> Mapping[Var, Limits]:

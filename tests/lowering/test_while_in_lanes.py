@@ -145,3 +145,21 @@ def test_complex_numbers(size: int) -> None:
     fresh(complex_escape)(c, found)
     complex_escape.py_func(c, expected)
     np.testing.assert_array_equal(found, expected)
+
+
+@hybrid.script
+def by_length(c: Array, o: Array) -> None:
+    for i in range(o.shape[0]):
+        z = 0j
+        count = 0
+        while count < 50 and abs(z) <= 2.0:
+            z = z * z + c[i]
+            count += 1
+        o[i] = count
+
+
+@needs_wide_vectors
+def test_lengths_that_are_rarely_needed_are_not_computed_in_lanes() -> None:
+    c, o = np.zeros(40, np.complex128), np.zeros(40, np.int64)
+    assert "for i in vectorize(" in complex_escape.inspect("lowered", c, o)
+    assert "for i in vectorize(" not in by_length.inspect("lowered", c, o)
