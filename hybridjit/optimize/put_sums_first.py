@@ -6,7 +6,7 @@ optimize/tile_sums.py. Loops that are nothing but sums are in lanes without that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.counting_nest import Nest
@@ -14,7 +14,8 @@ from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.tile_sums import find_lanes_for, is_long
 from hybridjit.schedule.arrays.sink import SinkProofs
@@ -72,11 +73,21 @@ class _PutSumsFirst(LoopMutator):
         if lanes is None or self._find_lanes(found.loop) is not None:
             return None
         sums, rest = seq(*found.sums), seq(*found.rest)
+        if self.func.parallel and _sets_variables(found.rest):
+            return None  # threads may have copies of these, of a loop that is as it was
         obstacle = self.proofs.find_obstacle_between(found.loop, sums, rest)
         return lanes if obstacle is None else None
 
     def _find_lanes(self, loop: For) -> int | None:
         return find_lanes_for(loop, self.func, self.scope, self.target, self.is_free)
+
+
+def _sets_variables(stmts: Sequence[Stmt]) -> bool:
+    """True if something is left in variables that were there before."""
+    nodes = [node for stmt in stmts for node in walk_stmts(stmt)]
+    own = {node.buffer for node in nodes if isinstance(node, Allocate)}
+    set_there = {node.buffer for node in nodes if isinstance(node, Store)}
+    return any(buffer.is_register and buffer not in own for buffer in set_there)
 
 
 def _waits(loop: For) -> bool:

@@ -258,15 +258,6 @@ def test_continue_becomes_a_branch() -> None:
 
 
 @hybrid.script
-def with_while(a: Array, b: Array) -> None:
-    for j in vectorize(a.shape[0]):
-        x = a[j]
-        while x > 1:
-            x = x * 0.5
-        b[j] = x
-
-
-@hybrid.script
 def triangle(a: Array, b: Array) -> None:
     for j in vectorize(a.shape[0]):
         for k in range(j):
@@ -292,7 +283,7 @@ def nested(a: Array, b: Array) -> None:
             b[i, j] = a[i]
 
 
-@pytest.mark.parametrize("kernel", [with_while, triangle, with_print])
+@pytest.mark.parametrize("kernel", [triangle, with_print])
 def test_body_without_vector_code_is_a_range(kernel: Kernel[..., Any]) -> None:
     func = cut(kernel, hj.f32[16], hj.f32[16])
 
