@@ -4,7 +4,7 @@ Extents go from 0 to several vectors and a rest. All of what makes vector code h
 loops with conditions in their bodies, short inner loops that a compiler unrolls, several stores,
 elements that earlier iterations wrote, types of several widths. Programs are plain Python over
 NumPy arrays, and that is what they are held against. What loops do is made by tests/programs, in
-the styles "neat" and "long"; here are their arrays, and how they come to know their sizes.
+the styles "neat", "long" and "alone"; here are their arrays, and how they come to know their sizes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from tests.loops.products import make_product
 from tests.loops.rows import make_rows
 from tests.loops.windows import make_convolution
-from tests.programs.kinds import LONG, NEAT
+from tests.programs.kinds import ALONE, LONG, NEAT
 from tests.programs.loops import nested_loops
 from tests.programs.maker import Lines, Maker, indent
 from tests.programs.scope import Array, Extent, Name, Scope
 from tests.programs.statements import new_maker
 from tests.support.choices import Choices
 
+STYLES = (*((NEAT,) * 5), *((LONG,) * 3), *((ALONE,) * 2))
 LAYOUTS = ("C", "C", "C", "C", "C", "C", "F", "strided", "reversed")
 # The axes of arrays: each of n or m, more or less.
 NEAT_SHAPES = (("m",), ("nm",), ("nm",), ("nm", "nm", "m"))
@@ -34,7 +35,7 @@ SIZES = {"n": "n", "m": "m"}
 # Programs in a hundred that are rows with their sums.
 ROWS = 8
 # What may stand alone, without a loop around it.
-IDIOMS = ("packing", "packing", "search", "first step", "rows")
+IDIOMS = ("packing", "packing", "search", "first step", "rows", "window", "rounds", "limits")
 # Programs in a hundred that are sums of products.
 PRODUCTS = 12
 # How sizes come to the program: as constants of it, from the shapes of arrays, as arguments.
@@ -63,8 +64,8 @@ def make_program(choices: Choices) -> LoopProgram:
         return _product(choices)
     if choices.chance(ROWS):
         return _rows(choices)
-    is_neat = choices.chance(60)
-    style = NEAT if is_neat else LONG
+    style = choices.pick(STYLES)
+    is_neat = style is not LONG
     palette, way = choices.pick(style.palettes), choices.pick(WAYS)
     shapes = choices.pick(NEAT_SHAPES) if is_neat else LONG_SHAPES
     pads = NEAT_PADS if is_neat else LONG_PADS
@@ -138,7 +139,8 @@ def _parted(choices: Choices, arrays: list[Array]) -> list[Array]:
 
 def _nest(make: Maker, sizes: str) -> Lines:
     """A loop for each axis and in the innermost what there is to do for an element; or any loop."""
-    idiom = make.make(make.choices.pick(IDIOMS), 1) if make.choices.chance(25) else None
+    is_any = make.style is not ALONE and make.choices.chance(25)
+    idiom = make.make(make.choices.pick(IDIOMS), 1) if is_any else None
     if idiom is not None:
         return idiom
     if sizes:

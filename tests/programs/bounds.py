@@ -46,10 +46,11 @@ def make_bounds(make: Maker, kind: str | None = None, size: str | None = None) -
     made = BOUNDS[kind](make, stop) or _whole(make, stop)
     if made.most * make.scope.trips <= make.style.max_trips:
         return made
-    return _constant(0, make.choices.between(0, 2))
+    return constant_bounds(0, make.choices.between(0, 2))
 
 
-def _constant(low: int, high: int) -> Bounds:
+def constant_bounds(low: int, high: int) -> Bounds:
+    """The numbers from `low` up to `high`."""
     text = str(high) if low == 0 else f"{low}, {high}"
     variable = Value("", "int", low, high - 1)
     return Bounds(text, str(low), variable, max(0, high - low), high > low)
@@ -144,7 +145,7 @@ def _window(make: Maker, stop: Value) -> Bounds | None:
     if not make.scope.loops:
         return None
     count = make.choices.pick((2, 3, 3, 4, 5))
-    return _constant(-1, count - 1) if make.choices.chance(20) else _constant(0, count)
+    return constant_bounds(-1, count - 1) if make.choices.chance(20) else constant_bounds(0, count)
 
 
 def _few(make: Maker, stop: Value) -> Bounds | None:

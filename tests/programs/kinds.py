@@ -6,7 +6,7 @@ expression one in `exprs.py`; then some styles give it a weight here.
 
     tame, wild, rewritten, roomy     any statement and type, small           tests/programs
     failing                          as rewritten, with errors               tests/callers
-    neat, long                       loops over run-time sizes, with guards  tests/loops
+    neat, long, alone                loops over run-time sizes, with guards  tests/loops
     vectors                          loops of independent rounds             tests/programs
     nest, sized, stages              affine loops, for schedules             tests/nests
 """
@@ -139,7 +139,7 @@ LONG = Style(
     statements={
         **{"store": 6, "fold": 4, "store update": 2, "temporary": 2, "swap": 2, "if": 3},
         **{"for": 2, "sum": 2, "while": 1, "stencil": 6, "first step": 2, "search": 1},
-        **{"packing": 1, "each": 1, "rows": 1},
+        **{"packing": 1, "each": 1, "rows": 1, "window": 1, "rounds": 1, "limits": 1},
     },
     exprs={"binary": 14, "extremum": 2, "conditional": 2, "unary": 1, "function": 1, "cast": 3},
     int_exprs={"binary": 1},
@@ -174,7 +174,7 @@ NEAT = replace(
     LONG,
     statements={
         **{"store": 2, "stencil": 3, "sum": 2, "fold": 1, "if": 1, "first step": 1, "search": 1},
-        **{"packing": 1, "each": 1, "rows": 1},
+        **{"packing": 1, "each": 1, "rows": 1, "window": 1, "rounds": 1, "limits": 1},
     },
     exprs={"binary": 16, "extremum": 1, "conditional": 1, "unary": 1, "cast": 1},
     places={"loop": 2, "shifted": 3, "windowed": 6, "doubled": 1, "around": 1},
@@ -183,6 +183,16 @@ NEAT = replace(
     bounds={**LONG.bounds, "whole": 40},
     stray=0,
     conditional=10,
+)
+
+# What iterations do by themselves, with what lies where they are: nearly all of them are lanes.
+ALONE = replace(
+    NEAT,
+    statements={"window": 3, "rounds": 3, "limits": 2},
+    places={"loop": 3, "shifted": 2, "windowed": 2},
+    bounds={"whole": 8, "from 1": 1, "but last": 1, "inner": 1, "down": 1},
+    block=1,
+    conditional=5,
 )
 
 # -- vectors ---------------------------------------------------------------------------------------
@@ -301,7 +311,7 @@ PLAIN_STAGES = replace(
 STYLES: dict[str, Style] = {
     **{"tame": TAME, "wild": WILD, "rewritten": REWRITTEN, "roomy": ROOMY},
     "failing": FAILING,
-    **{"neat": NEAT, "long": LONG, "vectors": VECTORS},
+    **{"neat": NEAT, "long": LONG, "alone": ALONE, "vectors": VECTORS},
     **{"nest": NEST, "long nest": NEST_LONG, "sized": SIZED},
     **{"stages": STAGES, "plain stages": PLAIN_STAGES},
 }

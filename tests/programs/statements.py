@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.programs import assignments, branches, idioms, loops, rewritten, stores
+from tests.programs import assignments, branches, idioms, iterations, loops, rewritten, stores
 from tests.programs.maker import Maker, Statement
 
 SIMPLE: dict[str, Statement] = {
@@ -44,6 +44,9 @@ NESTING: dict[str, Statement] = {
     "first step": idioms.make_first_step,
     "packing": idioms.make_packing,
     "search": idioms.make_search,
+    "window": iterations.make_window,
+    "rounds": iterations.make_rounds,
+    "limits": iterations.make_limits,
     "try": rewritten.make_try,
 }
 
