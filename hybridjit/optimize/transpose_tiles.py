@@ -9,9 +9,11 @@ from collections.abc import Callable
 
 from hybridjit.analysis.accesses import Access, find_accesses
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.traffic import bytes_of
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import For, Stmt
 from hybridjit.ir.visit import StmtMutator, walk_stmts
 from hybridjit.optimize.decisions import Decisions
@@ -19,10 +21,10 @@ from hybridjit.schedule.arrays.sink import SinkProofs
 from hybridjit.schedule.arrays.squares import Squares, find_squares
 from hybridjit.target import Target
 
-# A line of a cache, in bytes, in both directions: what is smaller uses lines in parts, and what is
-# larger misses more often, above all where rows are a power of two long.
-_LINE = 64
-_LARGEST = 16  # elements, of those that are smaller than 4 bytes
+# Elements in both directions. What is smaller uses lines of a cache in parts; what is larger misses
+# more often in the first cache, but less often where arrays come from further away than the second.
+_SIZE, _FAR_SIZE = 16, 32
+_LINE = 64  # bytes of a line
 # Rows that are worth it.
 _SHORTEST = 64
 
@@ -65,9 +67,10 @@ class _TransposeTiles(StmtMutator):
 
     def _numbers(self, squares: Squares) -> tuple[int, int]:
         """The size, and how many lines of a column the first cache keeps until the next one."""
-        accesses = find_accesses(squares.outer)
-        widest = max(access.buffer.dtype.bits // 8 for access in accesses if access.indices)
-        return min(_LARGEST, max(2, _LINE // widest)), self.target.caches.first // _LINE
+        caches = self.target.caches
+        sizes = [bytes_of(access.buffer) for access in find_accesses(squares.outer)]
+        is_far = caches.own < max(sizes) < MAX_EXTENT
+        return _FAR_SIZE if is_far else _SIZE, caches.first // _LINE
 
     def _is_gain(self, squares: Squares) -> bool:
         """Whether the rows of one array are columns of another, and perhaps long."""

@@ -13,7 +13,7 @@ from hybridjit import HybridError, Kernel, ScheduleError, hybrid
 from hybridjit.ir.equal import find_difference, structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints
-from hybridjit.ir.stmt import IN_LANES, ON_THREADS, ORIGIN, For, LoopKind
+from hybridjit.ir.stmt import IN_LANES, ON_THREADS, ORIGIN, SUMS_IN_LANES, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.choices import lower_numbered
 from hybridjit.lowering.pipeline import lower
@@ -359,6 +359,7 @@ def assert_tells_lanes_and_threads(s: Schedule) -> None:
     """The loops that have hints are those that have lanes, or are on threads, in the end.
 
     Loops that a step made have no lanes: these are chosen again, if it did not give them some.
+    Those whose sums are marked have theirs by that.
     """
     written = {loop.var for loop in loops_in(s.original)}
     loops = loops_in(s.func)
@@ -368,7 +369,8 @@ def assert_tells_lanes_and_threads(s: Schedule) -> None:
         if number is None:
             continue
         in_lanes = made.kind is LoopKind.VECTORIZED or (LANES, True) in made.annotations
-        is_asked = loops[number].kind is LoopKind.VECTORIZED
+        has_sums = loops[number].hint(SUMS_IN_LANES) is not None
+        is_asked = loops[number].kind is LoopKind.VECTORIZED or has_sums
         if in_lanes and loops[number].var in written and not is_asked:
             lanes.add(loops[number])
         if made.kind is LoopKind.PARALLEL:

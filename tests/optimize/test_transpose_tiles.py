@@ -150,7 +150,7 @@ def test_short_columns_run_as_they_did() -> None:
 def test_long_columns_are_cut_without_being_asked(kernel: AnyKernel) -> None:
     args = [hj.f64[3000, 2000], hj.f64[2000, 3000]]
     s = kernel.auto_schedule(*args)
-    assert "s.squares(i, size=8, least=" in str(s.trace)
+    assert "s.squares(i, size=32, least=" in str(s.trace)
     again = kernel.with_schedule(s.trace)
     assert again.inspect("asm", *args) == kernel.inspect("asm", *args)
 
