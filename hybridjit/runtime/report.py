@@ -22,6 +22,7 @@ from hybridjit import config
 from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.limits import Limits, limits_in, most_iterations
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
+from hybridjit.arith.simplify import simplify
 from hybridjit.codegen.emit.parallel import is_outlined
 from hybridjit.codegen.layout import Layout
 from hybridjit.html_text import heading, preformatted, table
@@ -323,11 +324,11 @@ def _describe(
 
 def _extent_text(extent: Expr) -> str:
     """How often a loop runs, if that can be said in a few words: else it differs."""
-    match extent:
+    match simplify(extent):
         case Max(trips, Const(0)):  # a range that is empty runs no iterations
             text = format_expr(trips)
-        case _:
-            text = format_expr(extent)
+        case count:
+            text = format_expr(count)
     return text if len(text) <= _LONGEST_EXTENT else "varies"
 
 
