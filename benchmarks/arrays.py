@@ -20,7 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.kernels import ROUNDS, best_times
+from benchmarks.turns import ROUNDS, best_times
 from hybridjit import hybrid
 
 SIZES = (20, 22, 24)  # the last: 128 MB, three of them more than the caches hold

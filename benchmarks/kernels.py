@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +11,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.turns import best_times
 from hybridjit import hybrid
-
-ROUNDS = 40
 
 
 def stencil(a, b):
@@ -142,20 +140,6 @@ def cases() -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
 EARLIER: dict[Callable[..., Any], tuple[Any, ...]] = {
     sizes_vary: (np.ones((9, 8)), np.ones((6, 7))),
 }
-
-
-def best_times(
-    runs: list[Callable[..., Any]], args: tuple[Any, ...], rounds: int = ROUNDS
-) -> list[float]:
-    """The best time of each, in microseconds, measured in turns."""
-    best = [math.inf] * len(runs)
-    for _ in range(rounds):
-        for which, run in enumerate(runs):
-            run(*args)  # vector units sleep while scalar code of others runs
-            start = time.perf_counter()
-            run(*args)
-            best[which] = min(best[which], time.perf_counter() - start)
-    return [seconds * 1e6 for seconds in best]
 
 
 def main() -> None:

@@ -8,13 +8,13 @@ A script with one loop per function. The three are timed in turn, and the best t
 import linecache
 import math
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
 import numpy as np
 
+from benchmarks.turns import best_times
 from hybridjit import hybrid
 
 COUNT = 1 << 16
@@ -73,11 +73,9 @@ def main(names: Sequence[str] = tuple(FUNCTIONS)) -> None:
 def report(name: str, dtype: str) -> tuple[float | None, float]:
     """Print one line; how much faster we are than NumPy and than Numba."""
     runs = make_runs(name, dtype)
-    ours, numpy, numba_ = (
-        None if run is None else t for run, t in zip(runs, best_of(runs), strict=True)
-    )
-    assert ours is not None
-    assert numba_ is not None
+    times = best_times([run for run in runs if run is not None], rounds=ROUNDS)
+    ours, *others, numba_ = (microseconds * 1e3 / COUNT for microseconds in times)
+    numpy = others[0] if others else None
     numpy_text = "" if numpy is None else f"{numpy:.3f}"
     ratio = "" if numpy is None else f"{numpy / ours:.2f}"
     label = f"{name} {dtype[-2:]}"
@@ -125,20 +123,6 @@ def make_loop(expression: str, arity: int) -> Any:
     scope: dict[str, Any] = {"math": math, "np": np}
     exec(compile(source, file, "exec"), scope)
     return scope["loop"]
-
-
-def best_of(runs: tuple[Run | None, ...]) -> list[float]:
-    """The best time of each, in nanoseconds per element, taken in turn."""
-    best = [math.inf] * len(runs)
-    for _ in range(ROUNDS):
-        for place, run in enumerate(runs):
-            if run is None:
-                continue
-            run()  # vector units sleep while scalar code of others runs
-            start = time.perf_counter_ns()
-            run()
-            best[place] = min(best[place], time.perf_counter_ns() - start)
-    return [nanoseconds / COUNT for nanoseconds in best]
 
 
 def geometric_mean(values: list[float]) -> float:

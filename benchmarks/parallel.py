@@ -6,8 +6,6 @@ of a chain of operations; what it takes beyond half the time of the serial loop 
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ import numba
 import numpy as np
 
 import hybridjit as hj
+from benchmarks.turns import best_times
 from hybridjit import hybrid
 from hybridjit.hybrid import parallel
 
@@ -107,19 +106,12 @@ def numba_float_sum(a: Any) -> Any:
     return total
 
 
-def best_times(runs: Sequence[Callable[..., Any]], args: tuple[Any, ...]) -> list[float]:
-    """The best time of each, in microseconds, measured in turns."""
+def race(runs: Sequence[Callable[..., Any]], args: tuple[Any, ...]) -> list[float]:
+    """The best time of each, in microseconds, where threads have been woken."""
     for run in runs:
         for _ in range(3):
             run(*args)
-    best = [math.inf] * len(runs)
-    for _ in range(ROUNDS):
-        for which, run in enumerate(runs):
-            run(*args)  # vector units sleep while scalar code of others runs
-            start = time.perf_counter()
-            run(*args)
-            best[which] = min(best[which], time.perf_counter() - start)
-    return [seconds * 1e6 for seconds in best]
+    return best_times(runs, args, ROUNDS)
 
 
 def one_thread(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,7 +130,7 @@ def print_regions() -> None:
     a = np.zeros(16)
     for steps in (0, 500, 2000):
         args = (a, REGIONS, steps)
-        times = best_times([regions, numba_regions, serial_regions], args)
+        times = race([regions, numba_regions, serial_regions], args)
         ours, theirs, serial = (taken / REGIONS for taken in times)
         label = f"{serial / 2:.1f} µs of work for each thread"
         cost, their_cost = ours - serial / 2, theirs - serial / 2
@@ -159,7 +151,7 @@ def print_kernels() -> None:
 
 
 def compare(label: str, ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
-    mine, other, alone = best_times([ours, theirs, one_thread(ours)], args)
+    mine, other, alone = race([ours, theirs, one_thread(ours)], args)
     print(f"{label:34}{mine:11.1f}{other:9.1f}{other / mine:10.2f}x{alone:12.1f}")
 
 

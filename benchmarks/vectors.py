@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.kernels import best_times
+from benchmarks.turns import best_times
 from hybridjit import hybrid
 from hybridjit.hybrid import allocate, exp, sqrt, unroll, vectorize
 
