@@ -9,6 +9,7 @@ the styles "neat", "long" and "alone"; here are their arrays, and how they come 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,8 @@ TABLES = {"n": ("p", Extent(0, "n")), "m": ("q", Extent(0, "m"))}
 SIZES = {"n": "n", "m": "m"}
 # Programs in a hundred that are rows with their sums.
 ROWS = 8
+# Of a hundred nests in which iterations are alone, loops over rows or columns that threads share.
+PRANGES = 40
 # What may stand alone, without a loop around it.
 IDIOMS = ("packing", "packing", "search", "first step", "rows", "window", "rounds", "limits")
 # Programs in a hundred that are sums of products.
@@ -79,10 +82,17 @@ def make_program(choices: Choices) -> LoopProgram:
     make = new_maker(choices, style, palette, scope=scope, size_names=SIZES, tables=TABLES)
     lines: Lines = []
     for _ in range(choices.pick((1, 1, 1, 2))):
-        lines += _nest(make, max(shapes, key=len) if is_neat else "")
+        nest = _nest(make, max(shapes, key=len) if is_neat else "")
+        is_given = style is ALONE and choices.chance(PRANGES)
+        lines += [_on_threads(line) for line in nest] if is_given else nest
     layouts = ["C" if is_neat and choices.chance(70) else choices.pick(LAYOUTS) for _ in arrays]
     text = _text(arrays, way, lines)
     return LoopProgram(text, tuple(arrays), tuple(layouts), way, make.order, make.drawn)
+
+
+def _on_threads(line: str) -> str:
+    """A loop up to a size as one whose iterations threads share; any other line as it is."""
+    return re.sub(r" in range\((.*[nm].*)\):$", r" in prange(\1):", line)
 
 
 def _product(choices: Choices) -> LoopProgram:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from hybridjit import Kernel, config, hybrid
-from hybridjit.errors import ParseError, RefutedIndex, TypeMismatch
+from hybridjit.errors import ParseError, RefutedIndex, ScheduleError, TypeMismatch
 from tests.loops.generate import TABLES, LoopProgram
 from tests.programs.data import plain_values, with_layout
 from tests.programs.scope import Array
@@ -35,7 +35,7 @@ _FAILURES = (IndexError, ZeroDivisionError)
 
 
 class Refused(Exception):
-    """The program uses something that the language does not have."""
+    """The program has what the language does not, or shares what threads may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def check_case(kernel: Kernel[..., Any], case: Case) -> None:
 
 def check_outcome(kernel: Kernel[..., Any], case: Case, found: Outcome, expected: Outcome) -> None:
     """Fail unless what native code did with a case is what plain Python does."""
-    if isinstance(found.error, (ParseError, TypeMismatch)):
+    if isinstance(found.error, (ParseError, ScheduleError, TypeMismatch)):
         raise Refused(str(found.error.message)) from found.error
     hold_against_plain(kernel, case.args, found, expected)
 
