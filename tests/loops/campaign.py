@@ -16,7 +16,7 @@ def try_number(seed: int, number: int) -> Drawn:
     """Program number `number` of a seed, at all of its sizes."""
     label = f"{seed}/{number}"
     rng = random.Random(label)
-    program = make_program(Choices(rng.randrange))
+    program = make_program(Choices(rng.randrange), may_share=True)
     drawn = Drawn()
     drawn.counts["programs"] += 1
     try:

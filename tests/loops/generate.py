@@ -61,8 +61,8 @@ class LoopProgram:
     kinds: Mapping[str, int]
 
 
-def make_program(choices: Choices) -> LoopProgram:
-    """A random program."""
+def make_program(choices: Choices, *, may_share: bool = False) -> LoopProgram:
+    """A random program. Iterations that are alone `may_share` threads, if not in all sizes."""
     if choices.chance(PRODUCTS):
         return _product(choices)
     if choices.chance(ROWS):
@@ -83,7 +83,7 @@ def make_program(choices: Choices) -> LoopProgram:
     lines: Lines = []
     for _ in range(choices.pick((1, 1, 1, 2))):
         nest = _nest(make, max(shapes, key=len) if is_neat else "")
-        is_given = style is ALONE and choices.chance(PRANGES)
+        is_given = may_share and style is ALONE and choices.chance(PRANGES)
         lines += [_on_threads(line) for line in nest] if is_given else nest
     layouts = ["C" if is_neat and choices.chance(70) else choices.pick(LAYOUTS) for _ in arrays]
     text = _text(arrays, way, lines)
