@@ -46,7 +46,8 @@ def test_slice(kind: str, first: int) -> None:
     assert drawn.failures == []
     # A slice that is refused, or only interpreted, shows nothing.
     assert drawn.counts["native"] >= drawn.counts["programs"] // 3
-    assert {"8-16", "17-64"} & set(drawn.tables["sizes"]) or kind == "programs"
+    is_small = kind in ("programs", "shared")  # few of them are long, perhaps none of so few
+    assert is_small or {"8-16", "17-64"} & set(drawn.tables["sizes"])
 
 
 def test_every_campaign_has_a_slice() -> None:
