@@ -47,12 +47,15 @@ class _Analysis:
         self.breaks: list[list[Assigned]] = []
 
     def run(self, stmt: Stmt, assigned: Assigned) -> Assigned | None:
-        state: Assigned | None = assigned
+        is_left = False
         for inner in flat_stmts(stmt):
+            state = self.statement(inner, assigned)
             if state is None:
-                return None
-            state = self.statement(inner, state)
-        return state
+                # What is never run is read all the same, once it has a name in front of a loop.
+                is_left = True
+            else:
+                assigned = state
+        return None if is_left else assigned
 
     def statement(self, stmt: Stmt, assigned: Assigned) -> Assigned | None:
         for child in children(stmt):

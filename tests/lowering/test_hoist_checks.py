@@ -23,6 +23,7 @@ from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.processor import current_target
 from hybridjit.scalars.builtins import vectorize
+from tests.frontend.from_text import script_from_text
 from tests.lowering.index_programs import find_wrong_index, make_program, traces
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
 from tests.support.choices import samples, strategy
@@ -319,3 +320,21 @@ def f(a: float64["n"], out: float64["m"], places: int64["l"], k: int):
     hoisted = str(hoist_checks(check_bounds(lower_blocks(func))))
     assert hoisted.count("for i in") == 1
     assert hoisted.count("for j") == 2
+
+
+# Where the loop runs, there is no q[3]; what stands behind that reads a name without a value.
+AFTER_A_FAILURE = """
+def f(q: hj.f64["n", "w"], x):
+    for j in range(3, q.shape[0], -1):
+        s = 0.0
+        for m in range(4, j):
+            s += x[m]
+        for k in range(4, int(s) % 8 + 3, 2):
+            q[3][k] = q[3][k] * s * q[m, q.shape[1] - 1 - k]
+"""
+
+
+@pytest.mark.parametrize("rows", [0, 2, 3, 4, 6])
+def test_what_is_never_run_is_not_read_before_the_loop(rows: int) -> None:
+    kernel = script_from_text(AFTER_A_FAILURE, {"hj": hj})
+    assert_all_ways_agree(kernel, np.ones((rows, 40)), np.ones(9))
