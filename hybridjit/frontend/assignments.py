@@ -11,7 +11,7 @@ from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.lists import grow, item_at, set_item, unpacked_list
-from hybridjit.frontend.arrays.memory import check_writable, then, whole
+from hybridjit.frontend.arrays.memory import as_it_was, check_writable, in_order, then, whole
 from hybridjit.frontend.arrays.names import assign_array, rebind
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import (
@@ -354,6 +354,12 @@ def _element_store(
 def _target(build: Builder, target: ast.Subscript) -> Target:
     """Evaluate the subscript that is assigned to."""
     owner = build.evaluate(target.value)
+    mark = len(build.body)
+    with in_order(build, [target.slice]):
+        return _target_of(build, as_it_was(build, owner, mark), target)
+
+
+def _target_of(build: Builder, owner: Value, target: ast.Subscript) -> Target:
     if isinstance(owner, ArrayExpr) and owner.shown is not None:
         raise build.refuse(
             f"'{ast.unparse(target.value)}' is '{owner.shown.name}' in another shape or "
@@ -392,7 +398,7 @@ def augmented(build: Builder, stmt: ast.AugAssign) -> None:
         current = build.read_name(stmt.target)
         if isinstance(current, (Array, View)):
             check_writable(build, current.buffer, stmt.target)
-            update(build, target_of(build, current), build.evaluate(stmt.value), stmt)
+            update(build, target_of(build, current), stmt)
             _keep(build, stmt.target, current)
             return
         if isinstance(current, (GrowingList, Items)):
@@ -442,7 +448,7 @@ def _augmented_element(build: Builder, stmt: ast.AugAssign, target: ast.Subscrip
         return
     part = _target(build, target)
     if part.shape or part.mask is not None:
-        update(build, part, build.evaluate(stmt.value), stmt)
+        update(build, part, stmt)
         return
     operand, needed = build.reached(partial(evaluate_operand, build, stmt.value), is_sure=True)
     indices = part.indices

@@ -141,6 +141,8 @@ class Builder:
         self.divided_end: LoopEnd | None = None
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
+        # Expressions that have been evaluated before what they are a part of is translated.
+        self.evaluated: dict[ast.expr, Value] = {}
         # The statements of the sides of choices that are being translated.
         self.sides: list[list[Stmt]] = []
         # Of the handlers around: where the number of their error is, and what the numbers mean.
@@ -478,6 +480,8 @@ class Builder:
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression. Statements that it needs are emitted first."""
+        if node in self.evaluated:
+            return self.evaluated[node]
         translate = self.language.expressions.get(type(node))
         if translate is None:
             raise refusal(node, self.span(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import sys
+from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
@@ -13,8 +14,10 @@ import numpy as np
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.frontend.arrays.memory import (
+    as_it_was,
     check_writable,
     elements_of,
+    in_order,
     materialize,
     store_array,
     view_of,
@@ -84,7 +87,12 @@ else:
 
 def evaluate_call(build: Builder, node: ast.Call) -> Value:
     """The value of a call."""
-    return _call(build, build.evaluate(node.func), node)
+    callee = build.evaluate(node.func)
+    mark = len(build.body)
+    with in_order(build, [*node.args, *(keyword.value for keyword in node.keywords)]):
+        if isinstance(callee, Method):
+            callee = replace(callee, owner=as_it_was(build, callee.owner, mark))
+        return _call(build, callee, node)
 
 
 def _call(build: Builder, callee: Value, node: ast.Call) -> Value:

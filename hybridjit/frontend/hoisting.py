@@ -111,7 +111,7 @@ class Hoist(ast.NodeTransformer):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = node.target.id
-        is_late = self._has_called or (self._has_looked and _has_effect(node))
+        is_late = self._has_called or (self._has_looked and may_have_effect(node))
         if is_late or name in self._read:
             return node
         value: ast.expr = self.visit(node.value)
@@ -246,10 +246,11 @@ class Hoist(ast.NodeTransformer):
 def takes_effect(node: ast.AST) -> bool:
     """Whether a part is taken out in some place, and may change what others read."""
     taken = (*_SCOPES, ast.NamedExpr)
-    return any(isinstance(inner, taken) and _has_effect(inner) for inner in ast.walk(node))
+    return any(isinstance(inner, taken) and may_have_effect(inner) for inner in ast.walk(node))
 
 
-def _has_effect(node: ast.AST) -> bool:
+def may_have_effect(node: ast.AST) -> bool:
+    """Whether an expression calls what is not known to compute only."""
     calls = (inner for inner in ast.walk(node) if isinstance(inner, ast.Call))
     return any(not is_list_call(call) and not _only_computes(call) for call in calls)
 

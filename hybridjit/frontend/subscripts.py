@@ -12,7 +12,13 @@ import numpy as np
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays.gather import array_part, part_at
 from hybridjit.frontend.arrays.lists import grow
-from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
+from hybridjit.frontend.arrays.memory import (
+    as_it_was,
+    elements_of,
+    evaluate_all,
+    in_order,
+    whole,
+)
 from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
@@ -89,6 +95,12 @@ UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
 def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
     """The value of `owner[...]`."""
     owner = build.evaluate(node.value)
+    mark = len(build.body)
+    with in_order(build, [node.slice]):
+        return _subscript_of(build, as_it_was(build, owner, mark), node)
+
+
+def _subscript_of(build: Builder, owner: Value, node: ast.Subscript) -> Value:
     if isinstance(owner, AnyArray):
         node = written_out(build, node)
     match owner:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
-from hybridjit.errors import Span
+from hybridjit.arith.totality import is_total
+from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
-from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.builder import Builder, Never
+from hybridjit.frontend.hoisting import may_have_effect
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Mask, Place, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
@@ -338,14 +341,60 @@ def evaluate_all(build: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
     """
     values: list[Value] = []
     marks: list[int] = []
-    for node in nodes:
-        values.append(build.evaluate(node))
-        marks.append(len(build.body))
-    if marks and marks[0] < len(build.body):
-        # Last to first: a statement put in at one mark must not move the marks before it.
-        for position in reversed(range(len(values))):
-            values[position] = as_it_was(build, values[position], marks[position])
+    try:
+        for node in nodes:
+            values.append(build.evaluate(node))
+            marks.append(len(build.body))
+    except Never:  # what comes before that may end the script in another way
+        _set_aside(build, values, marks)
+        raise
+    _set_aside(build, values, marks)
     return values
+
+
+def _set_aside(build: Builder, values: list[Value], marks: Sequence[int]) -> None:
+    if not marks or marks[0] == len(build.body):
+        return
+    # Last to first: a statement put in at one mark must not move the marks before it.
+    for position in reversed(range(len(values))):
+        values[position] = as_it_was(build, values[position], marks[position])
+
+
+@contextmanager
+def in_order(build: Builder, nodes: Sequence[ast.expr]) -> Generator[None]:
+    """Inside, parts of an expression stand for what they are now, evaluated left to right, once.
+
+    Whoever translates the expression may then look at them in any order, and more than once. Where
+    no part may have an effect, that makes no difference, and they are left alone.
+    """
+    if not any(map(may_have_effect, nodes)):
+        yield
+        return
+    parts = [part for node in nodes for part in _parts_of(node)]
+    outer = build.evaluated
+    build.evaluated = outer | dict(zip(parts, evaluate_all(build, parts), strict=True))
+    try:
+        yield
+    finally:
+        build.evaluated = outer
+
+
+def _parts_of(node: ast.expr) -> Iterator[ast.expr]:
+    """What is evaluated in an argument or a subscript: tuples and slices may be looked into."""
+    match node:
+        case ast.Constant() | ast.GeneratorExp():
+            return
+        case ast.Tuple(elts=inner) | ast.List(elts=inner):
+            pass
+        case ast.Starred(value=value):
+            inner = [value]
+        case ast.Slice(lower, upper, step):
+            inner = [bound for bound in (lower, upper, step) if bound is not None]
+        case _:
+            yield node
+            return
+    for part in inner:
+        yield from _parts_of(part)
 
 
 def then(build: Builder, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
@@ -358,17 +407,44 @@ def then(build: Builder, value: Value, action: Callable[[], T]) -> tuple[Value, 
 def as_it_was(build: Builder, value: Value, mark: int) -> Value:
     """`value` as it was before the statements from `mark` on."""
     later = build.body[mark:]
+    if not later:
+        return value
     if isinstance(value, Items):
         return replace(value, items=tuple(as_it_was(build, x, mark) for x in value.items))
     if isinstance(value, ArrayExpr) and is_changed(build, value, later):
+        if _is_view(value, later):
+            return value
         del build.body[mark:]
         value = elements_of(build, materialize(build, value, "t", None))
         build.body.extend(later)
-    elif isinstance(value, Scalar) and any(map(has_effect, later)) and _reads_memory(value.expr):
+    elif isinstance(value, Array) and any(map(has_effect, later)):
+        del build.body[mark:]
+        value = Array(value.buffer, tuple(_as_it_is(build, i) for i in value.indices))
+        build.body.extend(later)
+    elif isinstance(value, Scalar) and any(map(has_effect, later)) and not is_total(value.expr):
         del build.body[mark:]
         value = build.let(value, "t", value.expr.span)
         build.body.extend(later)
     return value
+
+
+def _is_view(value: ArrayExpr, later: Sequence[Stmt]) -> bool:
+    """True for what NumPy reads from other memory, which statements change, only afterwards."""
+    if not value.may_be_copy or value.shown is None:
+        return value.shown is not None or value.part_of is not None
+    raise ParseError(
+        f"'{value.shown.name}' is written to while it is used in another shape or order, which "
+        "may be a view of it or a copy",
+        next((stmt.span for stmt in later if has_effect(stmt)), None),
+        help=f"make it a copy with .copy(), or write to '{value.shown.name}' on a line of its own",
+    )
+
+
+def _as_it_is(build: Builder, index: Expr) -> Expr:
+    """The index of a row, which stays the same when memory that it reads changes."""
+    if not _reads_memory(index):
+        return index
+    return build.let(Scalar(index, ScalarType(index.dtype)), "t", index.span).expr
 
 
 def _reads_memory(expr: Expr) -> bool:

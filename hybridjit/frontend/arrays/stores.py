@@ -29,6 +29,7 @@ from hybridjit.frontend.arrays.gather import (
     scattered,
 )
 from hybridjit.frontend.arrays.memory import (
+    as_it_was,
     copied,
     count_chosen,
     each_selected,
@@ -222,11 +223,11 @@ def _without_leading(value: ArrayExpr, extra: int) -> ArrayExpr:
     )
 
 
-def update(build: Builder, target: Target, operand: Value, stmt: ast.AugAssign) -> None:
-    """`target += operand` on an array, in place."""
+def update(build: Builder, target: Target, stmt: ast.AugAssign) -> None:
+    """`target += value` on an array, in place."""
     op = BINARY[type(stmt.op)]
     span = build.span(stmt)
-    old = _old(build, target)
+    target, old, operand = _before(build, target, stmt.value)
     node = ast.BinOp(stmt.target, stmt.op, stmt.value)
     ast.copy_location(node, stmt)
     new = elementwise(build, [old, operand], lambda parts: combined(build, op, parts, span), node)
@@ -237,6 +238,20 @@ def update(build: Builder, target: Target, operand: Value, stmt: ast.AugAssign) 
     if target.mask is None and len(new.shape) > len(target.shape):
         raise refuse_shapes(build, [target.shape, new.shape], stmt)
     _put_fitted(build, target, new, stmt)
+
+
+def _before(build: Builder, target: Target, operand: ast.expr) -> tuple[Target, AnyArray, Value]:
+    """What is updated and what it holds, as both are before the operand is computed; and that."""
+    old, mark = _old(build, target), len(build.body)
+    value = build.evaluate(operand)
+    if target.mask is not None:
+        chosen = as_it_was(build, target.mask.chosen, mark)
+        if chosen is not target.mask.chosen:
+            assert isinstance(chosen, ArrayExpr)
+            target = replace(target, mask=replace(target.mask, chosen=chosen))
+    kept = as_it_was(build, old, mark)
+    assert isinstance(kept, AnyArray)
+    return target, kept, value
 
 
 def _old(build: Builder, target: Target) -> AnyArray:
