@@ -95,14 +95,25 @@ def test_running_truths_are_bools() -> None:
         assert_agree(kernel, [np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)])
 
 
+def test_a_range_has_the_type_that_its_bounds_have_with_an_int() -> None:
+    text = "def f(x):\n    return np.arange(x[1]), np.arange(x[0], 7), np.arange(0, x[1], 2)\n"
+    kernel = script_from_text(text, {"np": np})
+    for dtype in ("bool", "uint8", "uint64", "int16", "float32", "float64"):
+        assert_agree(kernel, [np.array([1, 3]).astype(dtype)])
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
-    [("np.bincount(k, x)", ValueError), ("np.isneginf(x * 1j)", TypeError)],
+    [
+        ("np.bincount(k, x)", ValueError),
+        ("np.isneginf(x * 1j)", TypeError),
+        ("np.minimum.accumulate(x * 1j)", TypeError),
+    ],
 )
 def test_what_numpy_refuses_is_refused(call: str, error: type[Exception]) -> None:
     kernel = script_from_text(f"def f(k, x):\n    return {call}\n", {"np": np})
     for length in (2, 5, 7):
-        with pytest.raises(error, match=r"same length|real numbers"):
+        with pytest.raises(error, match=r"same length|real numbers|no order"):
             kernel(np.arange(4), np.ones(length))
 
 

@@ -27,7 +27,7 @@ from hybridjit.frontend.values import (
     Value,
     describe,
 )
-from hybridjit.ir.dtype import FLOAT64, INT64, WEAK_FLOAT, DType, ScalarType
+from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, WEAK_FLOAT, DType, ScalarType
 from hybridjit.ir.expr import (
     Add,
     Call,
@@ -52,7 +52,7 @@ from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.conversion import join_types
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import binary, select
-from hybridjit.scalars.scalar import Scalar, index
+from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.style import Style
 
 _FILLED_WITH = {"zeros": 0, "empty": 0, "ones": 1}
@@ -105,8 +105,8 @@ def _uniform(build: Builder, shape: tuple[Expr, ...], value: Scalar) -> ArrayExp
 def make_range(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.arange(stop)`, `np.arange(start, stop, step)`."""
     args = arguments(build, node, "start", "stop", "step", "dtype", required=1)
-    values = {key: build.scalar(args[key]) for key in args if key != "dtype"}
     span = build.span(node)
+    values = {key: _counted(build.scalar(arg), span) for key, arg in args.items() if key != "dtype"}
     if "stop" not in values:
         values = {"start": index(ZERO), "stop": values["start"], **values}
         values["start"] = index(ZERO)
@@ -116,7 +116,9 @@ def make_range(build: Builder, name: str, node: ast.Call) -> Value:
     is_known = all(number.constant is not None for number in numbers)
     if all(number.type.dtype.is_integer for number in numbers):
         size = _integer_range(build, numbers, args, node)
-        dtype = find_dtype_argument(build, args) or INT64
+        is_wide = any(number.type == ScalarType(UINT64) for number in numbers)
+        # NumPy's type of uint64 and int64, which 0 and 1 are where they are left out.
+        dtype = find_dtype_argument(build, args) or (FLOAT64 if is_wide else INT64)
     else:
         if not is_known:
             numbers = [build.let(number, "t", span) for number in numbers]
@@ -130,6 +132,13 @@ def make_range(build: Builder, name: str, node: ast.Call) -> Value:
         return cast_element(binary(Add, start, offset, span), dtype, span)
 
     return ArrayExpr((size,), dtype, element)
+
+
+def _counted(number: Scalar, span: Span | None) -> Scalar:
+    """A bound as a number: True is 1."""
+    if number.type.dtype is not BOOL:
+        return number
+    return binary(Add, number, integer(0), span)
 
 
 def _integer_range(

@@ -12,7 +12,7 @@ from hybridjit.frontend.arrays.gather import Entry, Gathered, has_mask, place_in
 from hybridjit.frontend.arrays.grids import accumulated
 from hybridjit.frontend.arrays.memory import check_writable, copied, elements_of, may_read, nest
 from hybridjit.frontend.arrays.products import outer_of
-from hybridjit.frontend.arrays.reductions import as_dtype, fold_of, sum_dtype
+from hybridjit.frontend.arrays.reductions import as_dtype, check_order, fold_of, sum_dtype
 from hybridjit.frontend.arrays.shapes import axes_argument
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, find_dtype_argument
@@ -134,6 +134,7 @@ def _accumulate_by(build: Builder, ufunc: NumpyFunction, node: ast.Call) -> Valu
     axes = axes_argument(build, args.get("axis"), len(value.shape)) or (0,)
     dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
     dtype = find_dtype_argument(build, args) or dtype
+    check_order(build, name, value, node)
     if name in ("any", "all"):
         dtype = BOOL
     fold = fold_of(name, dtype, build.span(node))
