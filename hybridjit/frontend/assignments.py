@@ -10,8 +10,15 @@ from functools import partial
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.aliases import Alias
-from hybridjit.frontend.arrays.lists import grow, item_at, set_item, unpacked_list
-from hybridjit.frontend.arrays.memory import as_it_was, check_writable, in_order, then, whole
+from hybridjit.frontend.arrays.lists import checked_index, grow, item_at, set_item, unpacked_list
+from hybridjit.frontend.arrays.memory import (
+    as_it_was,
+    check_writable,
+    has_effect,
+    in_order,
+    then,
+    whole,
+)
 from hybridjit.frontend.arrays.names import assign_array, rebind
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import (
@@ -28,7 +35,7 @@ from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.list_methods import extend, item_place, store_item
+from hybridjit.frontend.list_methods import extend, store_item
 from hybridjit.frontend.noted_names import note_name
 from hybridjit.frontend.records import numbers_of
 from hybridjit.frontend.refusals import refusal
@@ -434,9 +441,13 @@ def _refuse_attribute(build: Builder, target: ast.Attribute) -> ParseError:
 def _augmented_item(
     build: Builder, stmt: ast.AugAssign, target: ast.Subscript, items: GrowingList
 ) -> None:
-    place = item_place(build, items, target)
+    number = build.let(build.scalar(target.slice, "an index"), "t", build.span(target))
+    place = checked_index(build, items, number, target.slice)
     old = build.as_scalar(item_at(build, items, place, target), target)
+    mark = len(build.body)
     operand = evaluate_operand(build, stmt.value)
+    if any(map(has_effect, build.body[mark:])):  # by now, -1 may mean another item
+        place = checked_index(build, items, number, target.slice)
     new = binary(BINARY[type(stmt.op)], old, operand, build.span(stmt))
     set_item(build, items, place, new, target)
 

@@ -33,6 +33,21 @@ def appended(n: Any) -> Any:
     return out
 
 
+def added(out: Any, x: Any) -> Any:
+    out.append(x)
+    return len(out)
+
+
+@hybrid.script
+def updated_while_it_changes(n: Any) -> Any:
+    out: Any = [n, 5, 6]
+    out[-1] += added(out, 2)
+    out[0] -= added(out, 3)
+    out[-2] *= out.pop()
+    out[-1] += out.pop()
+    return out
+
+
 @hybrid.script
 def read_before_it_grows(n: Any) -> Any:
     primes: Any = []
@@ -261,7 +276,7 @@ def of_lists(n: Any) -> Any:
 
 
 KERNELS = (
-    *(read_before_it_grows, with_steps, put_together, deleted),
+    *(read_before_it_grows, updated_while_it_changes, with_steps, put_together, deleted),
     *(changed_meanwhile, appended, as_arrays, by_index, popped, joined, looped_over, in_levels),
     *(made_in_each_round, through_helpers, comprehensions, repeated),
 )
