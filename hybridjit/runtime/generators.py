@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.scalars.kinds import is_generator, is_sequence
+from hybridjit.scalars.kinds import field_names, is_generator, is_record, is_sequence
 from hybridjit.scalars.specs import STATE_SIZE
 
 _HALF = 2**64 - 1
@@ -57,13 +58,26 @@ class LentGenerators(AbstractContextManager[list[Any]]):
 
     def _lent(self, value: Any) -> Any:
         if is_sequence(value):
-            return tuple(self._lent(item) for item in value)
+            items = [self._lent(item) for item in value]
+            made: Any = type(value)
+            return made(*items) if hasattr(value, "_fields") else made(items)
+        if is_record(value):
+            return self._lent_fields(value)
         if not is_generator(value):
             return value
         state = _read(value.bit_generator)
         self._states[id(value)] = state
         self._lent_states[id(value)] = np.array(state, np.uint64)
         return state
+
+    def _lent_fields(self, value: Any) -> Any:
+        fields = {name: getattr(value, name) for name in field_names(value) or ()}
+        if not any(_generators_in(fields.values())):
+            return value
+        lent = copy.copy(value)
+        for name, item in fields.items():
+            object.__setattr__(lent, name, self._lent(item))
+        return lent
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         try:
@@ -90,6 +104,8 @@ def _generators_in(values: Iterable[Any]) -> Iterator[np.random.Generator]:
             yield value
         elif is_sequence(value):
             yield from _generators_in(value)
+        elif is_record(value):
+            yield from _generators_in(getattr(value, name) for name in field_names(value) or ())
 
 
 def _read(engine: Any) -> NDArray[np.uint64]:

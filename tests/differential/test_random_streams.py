@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -246,6 +247,37 @@ def test_generators_in_a_tuple() -> None:
     numpys = tuple(np.random.default_rng(seed) for seed in (1, 2))
     assert of_two(ours) == of_two.__hybrid_function__(numpys)
     assert [r.bit_generator.state for r in ours] == [r.bit_generator.state for r in numpys]
+
+
+class Walk(NamedTuple):
+    start: Array
+    rng: Rng
+
+
+@dataclass
+class Search:
+    start: Array
+    rng: Rng
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("kind", [Walk, Search])
+def test_a_generator_in_or_beside_an_object_with_fields(kind: Any, interpret: bool) -> None:
+    @hybrid.script
+    def drawn(inside: Any, beside: Rng) -> float:
+        return inside.start[0] + inside.rng.random() * beside.random()
+
+    @hybrid.script
+    def only_beside(inside: Any, beside: Rng) -> float:
+        return inside.start[0] * beside.random()
+
+    for kernel in (drawn, only_beside):
+        run = kernel.interpret if interpret else kernel
+        ours, numpys = ((kind(np.ones(2), rng(1)), rng(2)) for rng in [np.random.default_rng] * 2)
+        for _ in range(3):
+            assert run(*ours) == kernel.py_func(*numpys)
+        for mine, theirs in ((ours[0].rng, numpys[0].rng), (ours[1], numpys[1])):
+            assert mine.bit_generator.state == theirs.bit_generator.state
 
 
 # -- made in the script ----------------------------------------------------------------------------
