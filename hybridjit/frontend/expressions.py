@@ -11,7 +11,7 @@ from hybridjit.errors import Span
 from hybridjit.frontend.arrays.choices import choose_array
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.lists import joined_lists, length, make_list, repeated_list
-from hybridjit.frontend.arrays.memory import evaluate_all
+from hybridjit.frontend.arrays.memory import evaluate_all, then
 from hybridjit.frontend.arrays.refusals import (
     refuse_choice,
     refuse_part,
@@ -225,24 +225,28 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
     return _chain(build, build.as_operands(values, nodes, node), node)
 
 
-def _chain(build: Builder, operands: Sequence[Scalar], node: ast.Compare) -> Scalar:
-    """`x < y < z`: what comes after an operand is computed only where it holds so far."""
+def _chain(
+    build: Builder, operands: Sequence[Scalar], node: ast.Compare, position: int = 0
+) -> Scalar:
+    """`x < y < z` from a link on: what comes after an operand is computed only where it holds."""
     first, last = operands
-    result = _link(build, node.ops[0], first, last, node)
-    for op, side in zip(node.ops[1:], node.comparators[1:], strict=True):
-        value, stmts = build.reached(partial(evaluate_operand, build, side))
-        if value is None:
-            _end_where(build, truth(result, build.span(node)), stmts, node)
-            return result
-        if stmts:  # they may change what the operand in the middle reads
-            last = build.let(last, "t", last.expr.span)
-        link = _link(build, op, last, value, node)
-        if stmts:
-            result = _join_lazily(build, And, result, link, stmts, node)
-        else:
-            result = _both(build, result, link, node)
-        last = value
-    return result
+    result = _link(build, node.ops[position], first, last, node)
+    if position + 1 == len(node.ops):
+        return result
+
+    def rest() -> Scalar:
+        side = node.comparators[position + 1]
+        middle, after = then(build, last, lambda: evaluate_operand(build, side))
+        assert isinstance(middle, Scalar)
+        return _chain(build, (middle, after), node, position + 1)
+
+    value, stmts = build.reached(rest)
+    if value is None:
+        _end_where(build, truth(result, build.span(node)), stmts, node)
+        return result
+    if stmts:
+        return _join_lazily(build, And, result, value, stmts, node)
+    return _both(build, result, value, node)
 
 
 def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) -> Scalar:

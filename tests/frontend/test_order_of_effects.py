@@ -110,6 +110,12 @@ def test_what_may_be_a_view_or_a_copy_is_refused_if_a_later_part_changes_it() ->
         f.interpret(np.zeros((3, 3)))
 
 
+@in_each("chain", ["1 < a[0] < bump(a) < bump(a)", "0 < a[0] < 9 > bump(a) <= bump(a) < a[0]"])
+def test_links_of_a_chain_are_evaluated_as_long_as_they_hold(chain: str) -> None:
+    for first in (0, 1, 2, 9):
+        run(f"return {chain}", np.array([first, 2]))
+
+
 ONCE = (
     "round(bump(a) / 3, 1), a[0]",
     "max((bump(a), 2)), max([bump(a), 2]), max(a[bump(a) :]), a[0]",
