@@ -8,6 +8,7 @@ from dataclasses import field
 
 from hybridjit.frontend.inner_functions import Holders, bound_names, defaults, nodes_in, parameters
 from hybridjit.record import record
+from hybridjit.syntax import nodes_of
 
 
 @record(eq=False, frozen=False)
@@ -176,6 +177,8 @@ class Flow:
         """
         jumps = self.loops[-1] if self.loops else _Loop()
         marks = len(jumps.breaks), len(jumps.continues)
+        # An error leaves loops as a break does.
+        self.loops_with_break.update(nodes_of(stmt))
         end = self.block(stmt.body, state)
         ends = [end if end is None else self.block(stmt.orelse, end)]
         failed = self._anywhere(stmt.body, state)

@@ -16,6 +16,7 @@ from hybridjit.frontend.arrays.elementwise import elementwise, without_list
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.arrays.stores import named
+from hybridjit.frontend.assignments import frozen
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.call_arguments import arguments
 from hybridjit.frontend.captures import Environment
@@ -357,6 +358,8 @@ def return_inlined(build: Builder, stmt: ast.Return) -> None:
     """A `return` of a function that is inlined."""
     check_return_order(build, stmt)
     value = Nothing() if stmt.value is None else build.evaluate(stmt.value)
+    if build.tries:  # a `finally` may change what it is computed from
+        value = frozen(build, value, "result", stmt)
     build.emit(InlineReturn(value=value, span=build.span(stmt)))
 
 

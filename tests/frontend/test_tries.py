@@ -395,7 +395,39 @@ def never_fails(n: Any, log: Any) -> Any:
         log[0] += 1
 
 
+@hybrid.script
+def counted_until_it_fails(a: Any, n: Any) -> Any:
+    """What a loop counts with keeps the value of the round that an error left."""
+    i = j = k = x = -1
+    try:
+        for i in range(n):
+            a[i] += 1
+            for j, x in enumerate(a[: n - i]):
+                for k in range(2, n, 2):
+                    a[j + k] += x
+    except IndexError:
+        return i, j, k, x
+    finally:
+        a[0] += i * 100 + j * 10 + k
+    return i, j, k, x
+
+
+def doubled_before(a: Any) -> Any:
+    try:
+        return a * 2, a[0] + 1, a[1:]
+    finally:
+        a[0] = 3
+
+
+@hybrid.script
+def computed_before_the_end(a: Any) -> Any:
+    twice, first, rest = doubled_before(a)
+    return twice.sum(), first, rest + a[0]
+
+
 CASES = {
+    counted_until_it_fails: [(np.arange(5), n) for n in (0, 1, 3, 4, 5, 6, 9)],
+    computed_before_the_end: [(np.arange(1, 6),), (np.arange(2, 4),)],
     always_leaves: [(A, 1, np.zeros(1)), (A, 4, np.zeros(1)), (A, -9, np.zeros(1))],
     never_fails: [(1, np.zeros(1))],
     shapes: [(A, A[: n + 1], np.zeros(4)) for n in (1, 4, 2, 0, 3)],
