@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 from hybridjit.frontend.comprehensions import FOLDS, Fold, Fresh, fold_of, list_made_by
 
 _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+# What reads elements, if names in it stand for arrays.
+_LOOKING = (ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call)
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -59,13 +61,16 @@ class Hoist(ast.NodeTransformer):
         """Note what is read before the expression: the target of `target += expression`."""
         self._read.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
         self._has_looked = self._has_looked or not isinstance(target, ast.Name)
+        self._has_called = self._has_called or may_have_effect(target)
 
     def visit(self, node: ast.AST) -> Any:
         """The expression without what was taken out; what has a scope of its own stays."""
         is_list = isinstance(node, ast.ListComp) and not self._has_called
         if isinstance(node, _SCOPES) and not is_list:
             return node
-        return super().visit(node)
+        visited: Any = super().visit(node)
+        self._has_looked = self._has_looked or isinstance(visited, _LOOKING)
+        return visited
 
     def tested(self, node: ast.expr) -> ast.expr:
         """An expression of which only the truth counts: what it chooses between may be lists."""
@@ -114,13 +119,14 @@ class Hoist(ast.NodeTransformer):
         is_late = self._has_called or (self._has_looked and may_have_effect(node))
         if is_late or name in self._read:
             return node
+        looked = self._has_looked
         value: ast.expr = self.visit(node.value)
+        self._has_looked = looked  # what the value looks at, it looks at before
         self.before.append(assign_at(name, value, node))
         return self.visit_Name(name_at(name, node))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        self.generic_visit(node)
-        self._has_looked = True
+        node.value, node.slice = self._in_order([node.value, node.slice])
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -168,10 +174,13 @@ class Hoist(ast.NodeTransformer):
 
     def _joined(self, node: ast.BoolOp, *, is_tested: bool) -> ast.expr:
         visit = self.tested if is_tested else self.visit
-        outer = set(self._read)
+        outer, before = set(self._read), self._has_looked
         node.values[0] = visit(node.values[0])
+        looked = self._has_looked
         for position in range(1, len(node.values)):
+            self._has_looked = before  # where this takes statements, those before it are decided
             value, needed = self._aside(node.values[position], visit, outer)
+            looked = self._has_looked = looked or self._has_looked
             node.values[position] = value
             if needed:
                 return self._chosen(node, position, needed, is_tested=is_tested)
@@ -198,15 +207,18 @@ class Hoist(ast.NodeTransformer):
         return self._joined(at_place(left, node), is_tested=is_tested)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        outer = set(self._read)
+        outer, before = set(self._read), self._has_looked
         node.test = self.tested(node.test)
-        before = self._has_called, self._has_looked
-        node.body, then = self._aside(node.body, self.visit, outer)
-        called, looked = self._has_called, self._has_looked
-        self._has_called, self._has_looked = before  # the other side runs in place of this one
-        node.orelse, otherwise = self._aside(node.orelse, self.visit, outer)
-        self._has_called = called or self._has_called
-        self._has_looked = looked or self._has_looked
+        tested, called = self._has_looked, self._has_called
+        after: list[tuple[bool, bool]] = []
+        sides: list[tuple[ast.expr, list[ast.stmt]]] = []
+        for side in (node.body, node.orelse):  # each runs in the place of the other
+            self._has_called, self._has_looked = called, before
+            sides.append(self._aside(side, self.visit, outer))
+            after.append((self._has_called, self._has_looked))
+        (node.body, then), (node.orelse, otherwise) = sides
+        self._has_called = any(has_called for has_called, _ in after)
+        self._has_looked = tested or any(has_looked for _, has_looked in after)
         if not then and not otherwise:
             return node
         chosen = self._fresh("chosen")

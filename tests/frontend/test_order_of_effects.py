@@ -144,6 +144,36 @@ def test_what_is_updated_is_read_before_the_right_side_unless_it_is_a_view(line:
     run(line, numbers(), np.array([0, 1, 2, 0]))
 
 
+HOISTED = (
+    "y = np.sum(a) + (x := bump(a))",
+    "y = (a + 1) @ (a * (x := bump(a)))",
+    "y = (a * 2)[(x := bump(a))]",
+    "y = -a * (x := bump(a))",
+    "y = (a > 2) + (x := bump(a))",
+    "y = len(k[k[0] :]) + (x := next_row(k))",
+    "y = np.sum(a) + [bump(a) + a[0] for i in range(2)][1]",
+    "y = (a + 1).sum() if a[0] > 9 else np.max(a) + (x := bump(a)) * a[0]",
+)
+
+
+@in_each("line", HOISTED)
+def test_what_is_taken_out_of_an_expression_runs_after_what_is_read_before_it(line: str) -> None:
+    run(f"{line}\n    return y, a[0]", numbers(), np.array([0, 1]))
+
+
+@in_each(
+    "line",
+    [
+        "a[bump(a)] += [a[1] for i in range(2)][0]",
+        "a[a > bump(a)] -= (x := a[0] + bump(a))",
+    ],
+)
+def test_what_cannot_be_taken_out_of_an_update_is_refused(line: str) -> None:
+    f = script_from_text(f"def f(a):\n    {line}\n", NAMES)
+    with pytest.raises(ParseError, match=r"':=' is not supported|cannot stand behind a call"):
+        f.interpret(numbers())
+
+
 FAILURES = (
     "10 // int(k[0]) + bump(a)",
     "10 // int(k[0]), bump(a)",
