@@ -11,9 +11,18 @@ from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Mask, Place, Value, View
+from hybridjit.frontend.values import (
+    INDEX_NAMES,
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Mask,
+    Place,
+    Value,
+    View,
+)
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
