@@ -28,7 +28,6 @@ from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.pipeline import lower, lower_to_debug
-from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
 from hybridjit.processor import current_target
@@ -39,6 +38,7 @@ from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
     from hybridjit.lowering import choices, custom_passes
+    from hybridjit.lowering import serialize_loops as serializing
     from hybridjit.optimize import receipt
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
@@ -48,6 +48,7 @@ else:
     receipt = lazy_module("hybridjit.optimize.receipt")
     recipe = lazy_module("hybridjit.schedule.recipe")
     schedule = lazy_module("hybridjit.schedule.schedule")
+    serializing = lazy_module("hybridjit.lowering.serialize_loops")
 
 
 def translate(request: Request) -> Parsed:
@@ -75,7 +76,7 @@ def translate_in_order(
     need it; one that `keeps_names` is for debuggers.
     """
     parsed = _translate_as_written(request, shares_memory=shares_memory, keeps_names=keeps_names)
-    parsed = replace(parsed, func=serialize_loops(parsed.func))
+    parsed = replace(parsed, func=serializing.serialize_loops(parsed.func))
     return _with_passes(parsed, request)
 
 

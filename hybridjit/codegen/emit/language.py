@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hybridjit.codegen.emit.allocation import allocate, reserve
 from hybridjit.codegen.emit.calls import emit_call, emit_extern
-from hybridjit.codegen.emit.conversions import convert
 from hybridjit.codegen.emit.elements import emit_bounded, emit_load
-from hybridjit.codegen.emit.emitter import Language
+from hybridjit.codegen.emit.emitter import Emitter, Language
 from hybridjit.codegen.emit.expressions import (
     emit_constant,
     emit_logical,
@@ -28,8 +29,20 @@ from hybridjit.codegen.emit.statements import (
     run_return,
     run_store,
 )
+from hybridjit.codegen.llvm_types import Value
 from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import conversions
+else:
+    conversions = lazy_module("hybridjit.codegen.emit.conversions")
+
+
+def _convert(emitter: Emitter, expr: tir.Cast) -> Value:
+    return conversions.convert(emitter, expr)
+
 
 _OPERATORS = (
     *(tir.Add, tir.Sub, tir.Mul, tir.Div, tir.FloorDiv, tir.Mod, tir.Pow, tir.Min, tir.Max),
@@ -46,7 +59,7 @@ LANGUAGE = Language(
         **dict.fromkeys(_OPERATORS, emit_operator),
         **dict.fromkeys((tir.Not, tir.Invert, tir.Neg), emit_unary),
         tir.Select: emit_select,
-        tir.Cast: convert,
+        tir.Cast: _convert,
         tir.Load: emit_load,
         tir.Bounded: emit_bounded,
         tir.Call: emit_call,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -12,7 +13,6 @@ from hybridjit.codegen.emit.elements import access_lanes, emit_indices, is_own_r
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.expressions import begin_if_any, choice
-from hybridjit.codegen.emit.externs import call_python
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.memory import Register
 from hybridjit.codegen.emit.packed_stores import run_packed
@@ -27,6 +27,12 @@ from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import externs
+else:
+    externs = lazy_module("hybridjit.codegen.emit.externs")
 
 
 def run_let(emitter: Emitter, stmt: tis.Let) -> None:
@@ -241,4 +247,4 @@ def _message(emitter: Emitter, message: Sequence[str | Expr]) -> list[str | tupl
 def run_print(emitter: Emitter, stmt: tis.Print) -> None:
     """Let Python print."""
     values = [part for part in _message(emitter, stmt.message) if isinstance(part, tuple)]
-    call_python(emitter, stmt, values, ir.Constant(I64.as_pointer(), None))
+    externs.call_python(emitter, stmt, values, ir.Constant(I64.as_pointer(), None))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hybridjit.analysis.distances import Order
-from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import Span
 from hybridjit.frontend.builder import Builder
@@ -27,8 +26,16 @@ from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import order as orders
+    from hybridjit.analysis.order import Iterations
+else:
+    orders = lazy_module("hybridjit.analysis.order")
+
 
 T = TypeVar("T")
 
@@ -326,7 +333,7 @@ def _needs_copy(build: Builder, target: View, value: ArrayExpr) -> bool:
     nodes = _element_nodes(build, value, indices)
     loops = [index for index in indices if isinstance(index, Var)]
     varying = {node.var for node in nodes if isinstance(node, Let)}
-    iterations = Iterations(loops, varying, build.ranges.inside(indices, target.shape))
+    iterations = orders.Iterations(loops, varying, build.ranges.inside(indices, target.shape))
     place = locate(target, indices)
     loads = [node for node in nodes if isinstance(node, Load)]
     return any(_may_meet(build, load, target.buffer, place, iterations) for load in loads)
