@@ -42,7 +42,8 @@ FAMILIES = (
     *(
         f"hybridjit.lowering.{name}"
         for name in (
-            *("blocks", "chunks", "compact_buffers", "hand_out_blocks", "hoist_divisions"),
+            *("blocks", "check_kinds", "chunks", "compact_buffers", "expand_intrinsics"),
+            *("hand_out_blocks", "hoist_divisions"),
             *("hoist_inits", "keep_in_registers", "parallelize", "plan_storage"),
             *("privatize_reductions", "serialize_loops", "sum_in_lanes", "unroll_loops"),
             *("unwrap_indices", "version_guards", "write_out_windows"),
@@ -52,10 +53,12 @@ FAMILIES = (
         f"hybridjit.codegen.emit.{name}"
         for name in (
             *("conversions", "externs", "half", "interrupt", "intrinsics", "quick_index"),
-            *("source_lines", "timers"),
+            *("packed_stores", "prefetch", "source_lines", "timers"),
         )
     ),
     *("hybridjit.analysis.order", "hybridjit.analysis.tiled_indices"),
+    *("hybridjit.analysis.first_writes", "hybridjit.analysis.counting_nest"),
+    *("hybridjit.codegen.llvm_functions", "hybridjit.schedule.arrays.marks"),
     *("hybridjit.analysis.value_intervals", "hybridjit.interp.script_names"),
     *("hybridjit.schedule.arrays.sum_tiles", "hybridjit.schedule.arrays.unroll_and_jam"),
 )

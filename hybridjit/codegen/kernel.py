@@ -17,7 +17,6 @@ from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.loop_hints import finish_hints
 from hybridjit.codegen.emit.memory import ArrayAddress
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
-from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
     I8,
     I32,
@@ -46,6 +45,7 @@ from hybridjit.record import record
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
+    from hybridjit.codegen import llvm_functions
     from hybridjit.codegen.emit import interrupt, source_lines
     from hybridjit.codegen.emit import timers as loop_timers
     from hybridjit.codegen.emit.timers import Timers
@@ -53,6 +53,7 @@ else:
     source_lines = lazy_module("hybridjit.codegen.emit.source_lines")
     interrupt = lazy_module("hybridjit.codegen.emit.interrupt")
     loop_timers = lazy_module("hybridjit.codegen.emit.timers")
+    llvm_functions = lazy_module("hybridjit.codegen.llvm_functions")
 
 
 ENTRY = "hj_kernel"
@@ -141,7 +142,8 @@ def emit_kernel(
     emitter.entry.branch(function.basic_blocks[1])
     _emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
-    text = link_functions(text, emitter.functions)
+    if emitter.functions:
+        text = llvm_functions.link_functions(text, emitter.functions)
     is_settled = not _calls_others(func) and _only_signals(emitter)
     return KernelModule(
         text,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hybridjit import config
 from hybridjit.analysis.lower_blocks import lower_blocks
-from hybridjit.ir.expr import FloorDiv, Mod, Node
+from hybridjit.ir.expr import Call, FloorDiv, Mod, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.stmt import (
@@ -27,8 +27,6 @@ from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.check_bounds import check_all_bounds, check_bounds
 from hybridjit.lowering.check_hints import check_hints, number_hints
-from hybridjit.lowering.check_kinds import check_kinds
-from hybridjit.lowering.expand_intrinsics import expand_intrinsics
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.refute_bounds import refute_bounds
 from hybridjit.lowering.vectorize_inner import vectorize_inner
@@ -38,7 +36,9 @@ from hybridjit.target import Target
 
 if TYPE_CHECKING:
     from hybridjit.lowering import (
+        check_kinds,
         compact_buffers,
+        expand_intrinsics,
         hand_out_blocks,
         hoist_divisions,
         hoist_inits,
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         write_out_windows,
     )
 else:
+    check_kinds = lazy_module("hybridjit.lowering.check_kinds")
+    expand_intrinsics = lazy_module("hybridjit.lowering.expand_intrinsics")
     compact_buffers = lazy_module("hybridjit.lowering.compact_buffers")
     hand_out_blocks = lazy_module("hybridjit.lowering.hand_out_blocks")
     hoist_divisions = lazy_module("hybridjit.lowering.hoist_divisions")
@@ -119,16 +121,17 @@ def _late(module: ModuleType, name: str | None = None) -> Callable[..., PrimFunc
     return run
 
 
+_NOT_SERIAL = tuple(kind for kind in LoopKind if kind is not LoopKind.SERIAL)
 _THREADS = (LoopKind.PARALLEL,)
 _DIVISIONS = (FloorDiv, Mod)
 _SUMS = (SUMS_IN_LANES, SUMS_IN_ROWS)
 
 # From blocks to loops in which every index is proved or checked.
 _TO_LOOPS: tuple[Pass, ...] = (
-    Pass(check_kinds, gives=Stage.BLOCKS),
+    Pass(_late(check_kinds), gives=Stage.BLOCKS, only_with=_NOT_SERIAL),
     Pass(number_hints, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
-    Pass(expand_intrinsics, gives=Stage.LOOPS),
+    Pass(_late(expand_intrinsics), gives=Stage.LOOPS, only_with=(Call,)),
     Pass(check_bounds, gives=Stage.LOOPS),
 )
 _UNROLL = Pass(_late(unroll_loops), gives=Stage.LOOPS, only_with=(LoopKind.UNROLLED,))

@@ -15,7 +15,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.loop_mutator import LoopMutator
@@ -35,6 +34,7 @@ from hybridjit.lowering.lane_cost import fit_in_lanes, packs, pays, reduction_pa
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
+    from hybridjit.analysis import counting_nest
     from hybridjit.lowering import blocks, free_iterations, ordered_sums, select_in_lanes
 else:
     # For iterations that hand something on to each other.
@@ -42,6 +42,7 @@ else:
     ordered_sums = lazy_module("hybridjit.lowering.ordered_sums")
     select_in_lanes = lazy_module("hybridjit.lowering.select_in_lanes")
     blocks = lazy_module("hybridjit.lowering.blocks")
+    counting_nest = lazy_module("hybridjit.analysis.counting_nest")
 
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
@@ -78,7 +79,7 @@ class VectorizeInner(LoopMutator):
         if loop.kind is LoopKind.PARALLEL:
             can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own, may_wait=True)
             if lanes.arrays:
-                return self._in_blocks(loop) if can and can_hand_out(loop) else None
+                return self._in_blocks(loop) if can and counting_nest.can_hand_out(loop) else None
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
         if self._is_legal(lanes, own, may_wait=True):

@@ -15,7 +15,6 @@ from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.expressions import begin_if_any, choice
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.memory import Register
-from hybridjit.codegen.emit.packed_stores import run_packed
 from hybridjit.codegen.emit.vector_indices import emit_index
 from hybridjit.codegen.emit.vector_values import has_lanes
 from hybridjit.codegen.llvm_types import I64, Value
@@ -30,9 +29,10 @@ from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from hybridjit.codegen.emit import externs
+    from hybridjit.codegen.emit import externs, packed_stores
 else:
     externs = lazy_module("hybridjit.codegen.emit.externs")
+    packed_stores = lazy_module("hybridjit.codegen.emit.packed_stores")
 
 
 def run_let(emitter: Emitter, stmt: tis.Let) -> None:
@@ -52,7 +52,7 @@ def note_limits(emitter: Emitter, var: Var, limits: Limits | None) -> None:
 
 def run_store(emitter: Emitter, stmt: tis.Store) -> None:
     """Set an element or a variable, in the active lanes."""
-    if emitter.lanes is not None and run_packed(emitter, emitter.lanes, stmt):
+    if _run_packed(emitter, stmt):
         forget_pairs(emitter, stmt.buffer)
         return
     value = emitter.emit(stmt.value)
@@ -66,6 +66,14 @@ def run_store(emitter: Emitter, stmt: tis.Store) -> None:
     else:
         raise InternalError("all lanes set one variable", "codegen", stmt.span)
     forget_pairs(emitter, stmt.buffer)
+
+
+def _run_packed(emitter: Emitter, stmt: tis.Store) -> bool:
+    """Emit a store of a loop that packs what passes a test; give False if it is none."""
+    lanes = emitter.lanes
+    if lanes is None or lanes.packing is None:
+        return False
+    return packed_stores.run_packed(emitter, lanes, stmt)
 
 
 def _store_element(emitter: Emitter, stmt: tis.Store, value: Value) -> None:
