@@ -53,7 +53,7 @@ FAMILIES = (
         f"hybridjit.codegen.emit.{name}"
         for name in (
             *("conversions", "externs", "half", "interrupt", "intrinsics", "quick_index"),
-            *("packed_stores", "prefetch", "source_lines", "timers"),
+            *("packed_stores", "parallel", "prefetch", "source_lines", "timers"),
         )
     ),
     *("hybridjit.analysis.order", "hybridjit.analysis.tiled_indices"),

@@ -17,7 +17,6 @@ from hybridjit.codegen.emit.expressions import (
     emit_variable,
 )
 from hybridjit.codegen.emit.loops import run_while
-from hybridjit.codegen.emit.parallel import run_for
 from hybridjit.codegen.emit.statements import (
     leave_loop,
     run_assert,
@@ -29,15 +28,24 @@ from hybridjit.codegen.emit.statements import (
     run_return,
     run_store,
 )
+from hybridjit.codegen.emit.stream_stores import run_loop
 from hybridjit.codegen.llvm_types import Value
 from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from hybridjit.codegen.emit import conversions
+    from hybridjit.codegen.emit import conversions, parallel
 else:
     conversions = lazy_module("hybridjit.codegen.emit.conversions")
+    parallel = lazy_module("hybridjit.codegen.emit.parallel")  # for loops on threads
+
+
+def _run_for(emitter: Emitter, loop: tis.For) -> None:
+    timers = emitter.options.timers
+    run = parallel.run_parallel if loop.kind is tis.LoopKind.PARALLEL else run_loop
+    with emitter.timed(None if timers is None else timers.slots.get(loop)):
+        run(emitter, loop)
 
 
 def _convert(emitter: Emitter, expr: tir.Cast) -> Value:
@@ -70,7 +78,7 @@ LANGUAGE = Language(
         tis.Let: run_let,
         tis.Allocate: allocate,
         tis.Reserve: reserve,
-        tis.For: run_for,
+        tis.For: _run_for,
         tis.While: run_while,
         tis.If: run_if,
         tis.Break: leave_loop,

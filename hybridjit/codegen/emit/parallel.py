@@ -64,14 +64,12 @@ _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
 
-def run_for(emitter: Emitter, loop: For) -> None:
-    """Run a loop; the outermost parallel loops of a kernel run on the pool, if they can."""
-    timers = emitter.options.timers
-    with emitter.timed(None if timers is None else timers.slots.get(loop)):
-        if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
-            _run_on_pool(emitter, loop)
-        else:
-            run_loop(emitter, loop)
+def run_parallel(emitter: Emitter, loop: For) -> None:
+    """Run a parallel loop: the outermost ones of a kernel on the pool, if they can."""
+    if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
+        _run_on_pool(emitter, loop)
+    else:
+        run_loop(emitter, loop)
 
 
 def _run_on_pool(emitter: Emitter, loop: For) -> None:
