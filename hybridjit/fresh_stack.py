@@ -8,11 +8,13 @@ made with a small one.
 """
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import cache
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -26,6 +28,7 @@ _ENOUGH = 1 << 20
 _FRESH = 16 << 20
 # A kernel that a callback calls takes up to 16 KB for local arrays, registers and its caller.
 _MARGIN = 1 << 17
+_RLIMIT_STACK = 3  # as `resource` has it, which is not loaded for that
 
 
 def on_fresh_stack(work: Callable[[], T]) -> T:
@@ -34,8 +37,7 @@ def on_fresh_stack(work: Callable[[], T]) -> T:
     What `work` did before it ran out of stack must do no harm; locks of this thread are not to be
     waited for in it. A second RecursionError is passed on: then the work itself is too deep.
     """
-    bounds = _bounds.find()
-    if bounds is None or bounds[1] >= _ENOUGH:
+    if _has_enough():
         try:
             return work()
         except RecursionError:
@@ -114,6 +116,34 @@ class _Bounds(threading.local):
 
 
 _bounds = _Bounds()
+
+
+def _has_enough() -> bool:
+    """Whether the stack of this thread is large enough for what LLVM needs."""
+    if _is_first_thread():
+        return _stack_limit() >= _ENOUGH
+    bounds = _bounds.find()
+    return bounds is None or bounds[1] >= _ENOUGH
+
+
+# The thread that Python began in, which is the process's own if their numbers are the same.
+_FIRST = threading.main_thread()
+
+
+def _is_first_thread() -> bool:
+    """Whether this is the thread that the process began with; it may be, where the answer is no."""
+    return threading.get_ident() == _FIRST.ident and _FIRST.native_id == os.getpid()
+
+
+@cache
+def _stack_limit() -> int:
+    """How far the stack of the first thread may grow.
+
+    To ask where it lies takes 0.3 ms: the system writes down all of the memory for that.
+    """
+    libc: Any = ctypes.CDLL(None)
+    limits = (ctypes.c_size_t * 2)()  # now, and at most
+    return 0 if libc.getrlimit(_RLIMIT_STACK, limits) else limits[0]
 
 
 def _stack_bounds() -> tuple[int, int] | None:

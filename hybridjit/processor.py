@@ -30,6 +30,7 @@ _HWCAP = 16
 _HWCAP_BITS = {"dotprod": 20}
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _LEVELS = {"1": "first", "2": "own", "3": "shared"}
+_LONGEST = 64  # of what such a file says
 _SIZE = re.compile(r"(\d+)([KMG]?)")
 _SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30}
 
@@ -108,11 +109,17 @@ def _caches_in(folder: str) -> list[str]:
 
 
 def _read(path: str) -> str:
+    """What a small file says: `open` takes four times as long, and there are a dozen."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip()
+        file = os.open(path, os.O_RDONLY)
     except OSError:
         return ""
+    try:
+        return os.read(file, _LONGEST).decode().strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
 
 
 @cache

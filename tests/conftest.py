@@ -217,19 +217,14 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 
 @pytest.fixture(scope="session", autouse=True)
 def swift_disk_cache() -> Generator[None]:
-    """Thousands of kernels are kept. That none outlives a loss of power is fine with us, and so
-    is that the files of the package are not looked at once more for each of them: code gets to the
-    disk though somebody edits the package meanwhile.
+    """Thousands of kernels are kept. That the files of the package are not looked at once more for
+    each of them is fine with us: code gets to the disk though somebody edits the package meanwhile.
     """
-
-    def fsync(fd: int) -> None:
-        os.fstat(fd)  # fails where the real one does
 
     def is_as_measured(_: object) -> bool:
         return True
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", fsync)
         patch.setattr(versions, "_is_as_measured", is_as_measured)
         yield
 

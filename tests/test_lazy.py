@@ -28,6 +28,39 @@ FAMILIES = (
     ),
     *("hybridjit.lowering.ordered_sums", "hybridjit.lowering.split_histograms", "hashlib"),
     *("hybridjit.optimize.mark_sums", "hybridjit.optimize.sink_loops", "islpy", "ml_dtypes"),
+    *(
+        f"hybridjit.frontend.{name}"
+        for name in (
+            *("agreeing_returns", "aliases", "branches", "call_arguments", "comprehensions"),
+            *("expansion_size", "list_methods", "live_names", "nested_results", "object_methods"),
+            *("operands", "options", "patterns", "printed_sizes", "records", "recursion_places"),
+            *("refusals", "resized", "tuple_variables", "arrays.choices", "arrays.elementwise"),
+            *("arrays.extents", "arrays.gather", "arrays.lists", "arrays.names"),
+            *("arrays.refusals", "arrays.shapes"),
+        )
+    ),
+    *(
+        f"hybridjit.lowering.{name}"
+        for name in (
+            *("blocks", "check_kinds", "chunks", "compact_buffers", "expand_intrinsics"),
+            *("hand_out_blocks", "hoist_divisions"),
+            *("hoist_inits", "keep_in_registers", "parallelize", "plan_storage"),
+            *("privatize_reductions", "serialize_loops", "sum_in_lanes", "unroll_loops"),
+            *("unwrap_indices", "version_guards", "write_out_windows"),
+        )
+    ),
+    *(
+        f"hybridjit.codegen.emit.{name}"
+        for name in (
+            *("conversions", "externs", "half", "interrupt", "intrinsics", "quick_index"),
+            *("packed_stores", "parallel", "prefetch", "source_lines", "timers"),
+        )
+    ),
+    *("hybridjit.analysis.order", "hybridjit.analysis.tiled_indices"),
+    *("hybridjit.analysis.first_writes", "hybridjit.analysis.counting_nest"),
+    *("hybridjit.codegen.llvm_functions", "hybridjit.schedule.arrays.marks"),
+    *("hybridjit.analysis.value_intervals", "hybridjit.interp.script_names"),
+    *("hybridjit.schedule.arrays.sum_tiles", "hybridjit.schedule.arrays.unroll_and_jam"),
 )
 SCRIPT = """
 from hybridjit import hybrid

@@ -24,15 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.footprint import find_footprint
-from hybridjit.analysis.tiled_indices import (
-    Counter,
-    find_digits,
-    is_last_round,
-    merge_indices,
-)
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Lt, Node, Var
 from hybridjit.ir.func import PrimFunc
@@ -51,7 +46,15 @@ from hybridjit.ir.stmt import (
     flat_stmts,
 )
 from hybridjit.ir.visit import StmtMutator, children, substitute, walk, walk_stmts
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import tiled_indices
+    from hybridjit.analysis.tiled_indices import Counter
+else:
+    tiled_indices = lazy_module("hybridjit.analysis.tiled_indices")
+
 
 # The loops around a statement, and along which axis of the array each of them runs; None if it is
 # only a part of the index.
@@ -197,7 +200,7 @@ def _find_slice(stmt: Stmt, buffer: Buffer, around: _Around) -> Slice | None:
 
 def _find_slice_of_rounds(loop: For, buffer: Buffer, around: _Around) -> Slice | None:
     """The same for a loop: what all of its rounds set, or the last one, if none reads any."""
-    counter = Counter.of(loop, around.value(loop.stop))
+    counter = tiled_indices.Counter.of(loop, around.value(loop.stop))
     if counter is None:
         return None
     found = _find_slice_in_turn(flat_stmts(loop.body), buffer, around.inside(loop.var, counter))
@@ -216,7 +219,7 @@ def _find_slice_of_branches(stmt: If, buffer: Buffer, around: _Around) -> Slice 
         other = _find_slice_in_turn(flat_stmts(otherwise), buffer, around)
         return found if found == other else None
     for var, counter in around.loops.items():
-        if is_last_round(stmt.cond, var, counter):
+        if tiled_indices.is_last_round(stmt.cond, var, counter):
             return _find_slice_in_turn(then, buffer, around.without(var))
     if otherwise is None and isinstance(stmt.cond, Lt):
         guards = (*around.guards, stmt.cond)
@@ -248,7 +251,7 @@ def _slice_of(indices: Sequence[Expr], buffer: Buffer, around: _Around) -> Slice
     if not all((guard.lhs, guard.rhs) in axes for guard in around.guards):
         return None
     found: Slice = {}
-    merged = merge_indices(indices, buffer.shape)
+    merged = tiled_indices.merge_indices(indices, buffer.shape)
     for axis, (index, size) in enumerate(merged):
         if index == Const(0) and size == Const(1):
             continue
@@ -268,7 +271,7 @@ def _find_loops(index: Expr, size: Expr, around: _Around) -> list[Var] | None:
         if counter.step == 1 and counter.stop == size:
             may_change = any(isinstance(node, Load) for node in walk(size))
             return None if may_change else [index]
-    return find_digits(index, size, around.loops, around.values)
+    return tiled_indices.find_digits(index, size, around.loops, around.values)
 
 
 def _stays_inside(stmt: Stmt, buffer: Buffer, part: Slice) -> bool:

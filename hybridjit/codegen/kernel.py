@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -12,14 +13,10 @@ from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.traffic import is_large
 from hybridjit.codegen.emit.allocation import clear, contiguous
 from hybridjit.codegen.emit.emitter import Emitter, Options
-from hybridjit.codegen.emit.interrupt import ignore_signals
 from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.loop_hints import finish_hints
 from hybridjit.codegen.emit.memory import ArrayAddress
-from hybridjit.codegen.emit.source_lines import SourceLines
-from hybridjit.codegen.emit.timers import WHOLE, Timers
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
-from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
     I8,
     I32,
@@ -43,8 +40,21 @@ from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print, Return, Stmt, flat_stmts
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.codegen import llvm_functions
+    from hybridjit.codegen.emit import interrupt, source_lines
+    from hybridjit.codegen.emit import timers as loop_timers
+    from hybridjit.codegen.emit.timers import Timers
+else:
+    source_lines = lazy_module("hybridjit.codegen.emit.source_lines")
+    interrupt = lazy_module("hybridjit.codegen.emit.interrupt")
+    loop_timers = lazy_module("hybridjit.codegen.emit.timers")
+    llvm_functions = lazy_module("hybridjit.codegen.llvm_functions")
+
 
 ENTRY = "hj_kernel"
 _DEFINITION = re.compile(r"^(define .*?)( !dbg !\d+)?$")
@@ -99,7 +109,7 @@ def emit_kernel(
     module.triple = target.triple
     note_features(module, target.features)
     if standalone:
-        ignore_signals(module)
+        interrupt.ignore_signals(module)
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     is_untouched = layout.is_disjoint and not _lets_others_touch_arrays(func)
@@ -116,7 +126,7 @@ def emit_kernel(
         first_use=_find_first_use(func),
         doubtful=find_unassigned_reads(func),
         fills_unset=extras.fills_unset,
-        lines=SourceLines(module, func.name, func.span) if extras.has_lines else None,
+        lines=source_lines.SourceLines(module, func.name, func.span) if extras.has_lines else None,
         timers=extras.timers,
     )
     emitter = Emitter(LANGUAGE, options, function, function.args[-1])
@@ -125,14 +135,15 @@ def emit_kernel(
         emitter.arrays[array.buffer] = _constant_array(emitter, array)
     for buffer in func.outputs if standalone else ():
         clear(emitter, buffer)
-    with emitter.timed(WHOLE):
+    with emitter.timed(None if extras.timers is None else loop_timers.WHOLE):
         emitter.run(func.body)
     if not emitter.is_closed:
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     _emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
-    text = link_functions(text, emitter.functions)
+    if emitter.functions:
+        text = llvm_functions.link_functions(text, emitter.functions)
     is_settled = not _calls_others(func) and _only_signals(emitter)
     return KernelModule(
         text,

@@ -80,8 +80,6 @@ def _text(entry: DType | Pointer) -> str:
 
 def link_functions(text: str, functions: Mapping[str, str]) -> str:
     """The module `text` with the functions that it calls, each by its symbol, as its own."""
-    if not functions:
-        return text
     context = make_context()
     module = _parse(text, context)
     for source in functions.values():

@@ -27,3 +27,13 @@ def target_machine(target: Target) -> Machine:
         reloc="pic",
         codemodel="small",
     )
+
+
+@cache
+def linking_machine() -> Machine:
+    """What a session needs to link objects: the kind of this processor, whatever its features.
+
+    A session makes a machine from it, and for one with all features of a processor takes twice as
+    long. For this one, it would look for them itself.
+    """
+    return llvm.Target.from_default_triple().create_target_machine()

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hybridjit.arith.ranges import ZERO
-from hybridjit.frontend.arrays.lists import append_all, length, list_like, same_items
 from hybridjit.frontend.arrays.memory import locate, nest, view_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry, LoopEnd, Resizable, Skip, State
@@ -28,7 +28,6 @@ from hybridjit.frontend.name_states import (
     standin,
     value_key,
 )
-from hybridjit.frontend.resized import as_view
 from hybridjit.frontend.values import (
     Array,
     GrowingList,
@@ -41,7 +40,16 @@ from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load
 from hybridjit.ir.stmt import Allocate, If, Store
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import resized
+    from hybridjit.frontend.arrays import lists as array_lists
+else:
+    array_lists = lazy_module("hybridjit.frontend.arrays.lists")
+    resized = lazy_module("hybridjit.frontend.resized")
+
 
 # What follows a loop is translated for each of so many states in which it may end.
 _FEW_ENDS = 3
@@ -93,12 +101,18 @@ def _meet_in_list(
     """Make a name stand for a list with the items of that which it stands for in each state."""
     for k, one in zip(exits, lists, strict=True):
         names = sum(value_key(other) == value_key(one) for other in carry.states[k])
-        if names > 1 or build.is_shared(one.count, web) or not same_items(one, lists[0]):
+        if (
+            names > 1
+            or build.is_shared(one.count, web)
+            or not array_lists.same_items(one, lists[0])
+        ):
             raise _refuse_meeting(build, web, lists, carry)
-    made = list_like(build, lists[0], carry.stmt)
+    made = array_lists.list_like(build, lists[0], carry.stmt)
     for k, one in zip(exits, lists, strict=True):
         with build.collect() as stmts:
-            append_all(build, made, one, ZERO, length(build, one, carry.stmt), carry.stmt)
+            array_lists.append_all(
+                build, made, one, ZERO, array_lists.length(build, one, carry.stmt), carry.stmt
+            )
         build.emit(If(Eq(Load(carry.register), Const(k)), build.close(stmts)))
     _bind_after(build, web, made)
 
@@ -123,7 +137,7 @@ def _note_shared(
 
 def _bind_after(build: Builder, web: Web, value: Stood) -> None:
     if isinstance(value, Resizable):
-        value = as_view(build, value)
+        value = resized.as_view(build, value)
     if value_key(value) == value_key(build.frame.bindings[web]):
         return
     build.check_divisible(web)

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.aliases import Alias
-from hybridjit.frontend.arrays.lists import checked_index, grow, item_at, set_item, unpacked_list
 from hybridjit.frontend.arrays.memory import (
     as_it_was,
     check_writable,
@@ -19,8 +18,6 @@ from hybridjit.frontend.arrays.memory import (
     then,
     whole,
 )
-from hybridjit.frontend.arrays.names import assign_array, rebind
-from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import (
     Target,
     named,
@@ -35,11 +32,7 @@ from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.list_methods import extend, store_item
 from hybridjit.frontend.noted_names import note_name
-from hybridjit.frontend.records import numbers_of
-from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.tuple_variables import assign_tuple, declare_tuple
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -59,10 +52,26 @@ from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import Store
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.operators import BINARY, binary
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import aliases, list_methods, records, refusals, tuple_variables
+    from hybridjit.frontend.arrays import lists as array_lists
+    from hybridjit.frontend.arrays import names as array_names
+    from hybridjit.frontend.arrays import refusals as array_refusals
+else:
+    aliases = lazy_module("hybridjit.frontend.aliases")
+    array_lists = lazy_module("hybridjit.frontend.arrays.lists")
+    array_names = lazy_module("hybridjit.frontend.arrays.names")
+    array_refusals = lazy_module("hybridjit.frontend.arrays.refusals")
+    list_methods = lazy_module("hybridjit.frontend.list_methods")
+    records = lazy_module("hybridjit.frontend.records")
+    refusals = lazy_module("hybridjit.frontend.refusals")
+    tuple_variables = lazy_module("hybridjit.frontend.tuple_variables")
 
 
 def declare(build: Builder, web: Web, stmt: ast.stmt) -> None:
@@ -72,7 +81,7 @@ def declare(build: Builder, web: Web, stmt: ast.stmt) -> None:
     variable.block = build.body
     build.homes[build.frame.path, web] = build.body
     if web in build.knowledge.spread:
-        declare_tuple(build, web, stmt)
+        tuple_variables.declare_tuple(build, web, stmt)
     else:
         build.emit(Pending(variable=variable, span=build.span(stmt)))
     for definition in web.definitions:
@@ -82,7 +91,7 @@ def declare(build: Builder, web: Web, stmt: ast.stmt) -> None:
         if isinstance(value, Scalar):
             build.assign_variable(variable, value, build.span(definition.node))
         elif web in build.knowledge.spread:
-            assign_tuple(build, web, value, definition.node)
+            tuple_variables.assign_tuple(build, web, value, definition.node)
         else:
             build.frame.bindings[web] = value
 
@@ -137,29 +146,29 @@ def _assign_to(build: Builder, target: ast.expr, value: Value, stmt: ast.stmt) -
         case ast.Attribute():
             raise _refuse_attribute(build, target)
         case _:
-            raise refusal(target, build.span(target))
+            raise refusals.refusal(target, build.span(target))
 
 
 def _unpack(build: Builder, targets: Sequence[ast.expr], value: Value, stmt: ast.stmt) -> None:
-    node, names = _value_node(stmt), count(len(targets), "name")
+    node, names = _value_node(stmt), array_refusals.count(len(targets), "name")
     if isinstance(value, AnyArray) and value.shape and constant(value.shape[0]) is not None:
         value = Items(tuple(rows_of(build, value, node)))
     if isinstance(value, Records) and not value.ndim:
-        value = numbers_of(build, value, node)
+        value = records.numbers_of(build, value, node)
     if isinstance(value, GrowingList) and not any(isinstance(t, ast.Starred) for t in targets):
-        value = unpacked_list(build, value, len(targets), node)
+        value = array_lists.unpacked_list(build, value, len(targets), node)
     if not isinstance(value, Items):
         raise build.mismatch(
             f"cannot unpack {describe(value)} into {names}",
             node,
-            help=f"assign one element at a time, as in x = {element_of(value)}"
+            help=f"assign one element at a time, as in x = {array_refusals.element_of(value)}"
             if isinstance(value, Array)
             else "give a value for each name, as in x, y = 1.0, 2.0",
         )
     targets, value = _spread_out(build, targets, value)
     if len(value.items) != len(targets):
         raise build.mismatch(
-            f"cannot unpack {count(len(value.items), 'value')} into {names}",
+            f"cannot unpack {array_refusals.count(len(value.items), 'value')} into {names}",
             node,
             help="give as many values as there are names",
         )
@@ -226,7 +235,7 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     if isinstance(value, Records) and not value.ndim and web.is_mutable:
         value = _copied_record(build, value, target, stmt)
     if web in build.frame.tuples:
-        assign_tuple(build, web, frozen(build, value, target.id, stmt), target)
+        tuple_variables.assign_tuple(build, web, frozen(build, value, target.id, stmt), target)
         if isinstance(bound, Variable):
             raise Skip  # what the variables hold is known from the next round on
         return
@@ -234,12 +243,12 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         build.assign_variable(bound, value, span)
         return
     if web.is_mutable and isinstance(value, ArrayExpr):
-        assign_array(build, web, value, target)
+        array_names.assign_array(build, web, value, target)
         return
     if web.is_mutable:
         # The items of a tuple are computed here, whatever becomes of what they are read from.
         value = frozen(build, value, target.id, stmt) if isinstance(value, Items) else value
-        rebind(build, web, value, target)
+        array_names.rebind(build, web, value, target)
         note_name(build, target.id, value, span)
         return
     _bind(build, target, value, stmt)
@@ -279,15 +288,15 @@ def _copied_record(build: Builder, value: Records, target: ast.Name, stmt: ast.s
     script = build.around[0].block if build.around else build.body
     last = script[-1] if script else None
     for buffer in buffers_of(value):
-        build.aliases.append(Alias(buffer, target.id, build.span(stmt), last))
-    return numbers_of(build, value, stmt)
+        build.aliases.append(aliases.Alias(buffer, target.id, build.span(stmt), last))
+    return records.numbers_of(build, value, stmt)
 
 
 def _keep(build: Builder, target: ast.Name, value: Array | View | GrowingList) -> None:
     """After `a += b` on an array or a list, the name still stands for it."""
     web = build.frame.variables.writes[target]
     if web.is_mutable:
-        rebind(build, web, value, target)
+        array_names.rebind(build, web, value, target)
     else:
         build.frame.bindings[web] = value
 
@@ -296,7 +305,7 @@ def _list_in(build: Builder, target: ast.Subscript) -> GrowingList | None:
     """The list that an item is assigned to, if it is one; from the next round on, it grows."""
     owner = build.evaluate(target.value) if isinstance(target.value, ast.Name) else None
     if isinstance(owner, Items) and owner.origin is not None:
-        raise grow(build, owner, target)
+        raise array_lists.grow(build, owner, target)
     return owner if isinstance(owner, GrowingList) else None
 
 
@@ -304,7 +313,7 @@ def _store(build: Builder, target: ast.Subscript, value: Value, stmt: ast.stmt) 
     node = _value_node(stmt)
     items = _list_in(build, target)
     if items is not None:
-        store_item(build, items, target, frozen(build, value, "t", stmt))
+        list_methods.store_item(build, items, target, frozen(build, value, "t", stmt))
         return
     if isinstance(value, Items):
         _store_items(build, target, value, stmt)
@@ -317,7 +326,7 @@ def _store(build: Builder, target: ast.Subscript, value: Value, stmt: ast.stmt) 
         store_values(build, part, value, stmt)
         return
     if isinstance(value, AnyArray):
-        raise refuse_whole(value, stmt, build.span(node))
+        raise array_refusals.refuse_whole(value, stmt, build.span(node))
     build.emit(_element_store(build, part, build.as_scalar(value, node), target, node))
 
 
@@ -398,7 +407,7 @@ def augmented(build: Builder, stmt: ast.AugAssign) -> None:
     """`x += value`; the target is looked at before the value."""
     op = BINARY.get(type(stmt.op))
     if op is None:
-        raise refusal(stmt.op, build.span(stmt))
+        raise refusals.refusal(stmt.op, build.span(stmt))
     if isinstance(stmt.target, ast.Attribute):
         raise _refuse_attribute(build, stmt.target)
     if isinstance(stmt.target, ast.Name):
@@ -421,12 +430,12 @@ def augmented(build: Builder, stmt: ast.AugAssign) -> None:
 def _extend(build: Builder, current: GrowingList | Items, stmt: ast.AugAssign) -> None:
     """`out += [x, y]`, of a list."""
     if isinstance(current, Items) and current.origin is not None:
-        raise grow(build, current, stmt)
+        raise array_lists.grow(build, current, stmt)
     if isinstance(current, Items) or not isinstance(stmt.op, ast.Add):
         build.as_scalar(current, stmt.target)  # refuses it
         return
     assert isinstance(stmt.target, ast.Name)
-    extend(build, current, build.evaluate(stmt.value), stmt)
+    list_methods.extend(build, current, build.evaluate(stmt.value), stmt)
     _keep(build, stmt.target, current)
 
 
@@ -442,14 +451,14 @@ def _augmented_item(
     build: Builder, stmt: ast.AugAssign, target: ast.Subscript, items: GrowingList
 ) -> None:
     number = build.let(build.scalar(target.slice, "an index"), "t", build.span(target))
-    place = checked_index(build, items, number, target.slice)
-    old = build.as_scalar(item_at(build, items, place, target), target)
+    place = array_lists.checked_index(build, items, number, target.slice)
+    old = build.as_scalar(array_lists.item_at(build, items, place, target), target)
     mark = len(build.body)
     operand = evaluate_operand(build, stmt.value)
     if any(map(has_effect, build.body[mark:])):  # by now, -1 may mean another item
-        place = checked_index(build, items, number, target.slice)
+        place = array_lists.checked_index(build, items, number, target.slice)
     new = binary(BINARY[type(stmt.op)], old, operand, build.span(stmt))
-    set_item(build, items, place, new, target)
+    array_lists.set_item(build, items, place, new, target)
 
 
 def _augmented_element(build: Builder, stmt: ast.AugAssign, target: ast.Subscript) -> None:

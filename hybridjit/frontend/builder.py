@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from hybridjit.arith.ranges import Ranges
 from hybridjit.errors import HybridError, ParseError, Span, TypeMismatch
-from hybridjit.frontend.aliases import Alias
-from hybridjit.frontend.arrays.refusals import element_of, refuse_array_expression, refuse_whole
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
 from hybridjit.frontend.frame import (
     Carry,
@@ -39,7 +37,6 @@ from hybridjit.frontend.frame import (
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.lift import lift
-from hybridjit.frontend.refusals import OTHER_NAMES, refusal
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -59,6 +56,7 @@ from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.scalars.conversion import convert, join_types, store_value
 from hybridjit.scalars.kinds import field_names, is_array, is_masked_array, is_sequence
@@ -68,7 +66,13 @@ from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import FunctionSource, span_of
 
 if TYPE_CHECKING:
+    from hybridjit.frontend import refusals
+    from hybridjit.frontend.aliases import Alias
+    from hybridjit.frontend.arrays import refusals as array_refusals
     from hybridjit.frontend.guards import Fault, Kept
+else:
+    array_refusals = lazy_module("hybridjit.frontend.arrays.refusals")
+    refusals = lazy_module("hybridjit.frontend.refusals")
 
 T = TypeVar("T")
 
@@ -362,7 +366,7 @@ class Builder:
         if value is MISSING and self.frame.source.is_printed and name in PRINTED:
             return Builtin(name)
         if value is MISSING:
-            help = OTHER_NAMES.get(name)
+            help = refusals.OTHER_NAMES.get(name)
             help = help or did_you_mean(name, [*self.frame.variables.names, *environment.names()])
             help = help or environment.find_alias(name) or "define it outside, or pass it in"
             raise self.refuse(f"'{name}' is not defined", node, help=help)
@@ -484,14 +488,14 @@ class Builder:
             return self.evaluated[node]
         translate = self.language.expressions.get(type(node))
         if translate is None:
-            raise refusal(node, self.span(node))
+            raise refusals.refusal(node, self.span(node))
         return translate(self, node)
 
     def run_statement(self, stmt: ast.stmt) -> bool:
         """Translate one statement; return whether another can follow it."""
         translate = self.language.statements.get(type(stmt))
         if translate is None:
-            raise refusal(stmt, self.span(stmt))
+            raise refusals.refusal(stmt, self.span(stmt))
         return translate(self, stmt) is not False
 
     def run_block(self, body: Sequence[ast.stmt], first: int = 0) -> bool:
@@ -510,7 +514,7 @@ class Builder:
             raise self.mismatch(
                 f"{describe(value)} is used where {what} is needed",
                 node,
-                help=f"use one element, as in {element_of(value)}",
+                help=f"use one element, as in {array_refusals.element_of(value)}",
             )
         raise self.mismatch(
             f"expected {what}, found {describe(value)}", node, help=_number_help(value)
@@ -522,10 +526,10 @@ class Builder:
         """Values that must be numbers; a whole array is refused with the expression it is in."""
         for value, node in zip(values, nodes, strict=True):
             if isinstance(value, (View, ArrayExpr)):
-                raise refuse_whole(value, whole, self.span(whole))
+                raise array_refusals.refuse_whole(value, whole, self.span(whole))
             if isinstance(value, Array):
                 span = self.span(node if value.indices else whole)
-                raise refuse_array_expression(value, whole, span)
+                raise array_refusals.refuse_array_expression(value, whole, span)
         return [self.as_scalar(value, node) for value, node in zip(values, nodes, strict=True)]
 
     def index(self, node: ast.expr, what: str) -> Expr:

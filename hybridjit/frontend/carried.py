@@ -21,9 +21,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hybridjit.frontend.after_loops import bring_together
-from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.memory import copied, elements_of, nest, view_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry, Pending, Resizable, Variable
@@ -38,9 +38,6 @@ from hybridjit.frontend.name_states import (
     state_key,
     value_key,
 )
-from hybridjit.frontend.operands import is_only_operand
-from hybridjit.frontend.resized import as_view, fits, keep, make_home
-from hybridjit.frontend.tuple_variables import spread
 from hybridjit.frontend.values import (
     Array,
     GrowingList,
@@ -57,7 +54,19 @@ from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Load, Node
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import operands, tuple_variables
+    from hybridjit.frontend import resized as resized_arrays
+    from hybridjit.frontend.arrays import elementwise as elementwise_arrays
+else:
+    elementwise_arrays = lazy_module("hybridjit.frontend.arrays.elementwise")
+    operands = lazy_module("hybridjit.frontend.operands")
+    resized_arrays = lazy_module("hybridjit.frontend.resized")
+    tuple_variables = lazy_module("hybridjit.frontend.tuple_variables")
+
 
 # Three names that are exchanged in turn take three; each is a copy of the body.
 MAX_STATES = 12
@@ -84,7 +93,7 @@ def _carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
     place = build.frame.path, stmt
     names = build.knowledge.resized.get(place, ())
     if web.name in names and isinstance(value, (Array, View)):
-        home = make_home(build, web, value)
+        home = resized_arrays.make_home(build, web, value)
         build.resized.setdefault(place, {})[web] = home
         if not is_own(build, value) or build.is_shared(value.buffer, web):
             build.unit.standins[home.home] = standin(web.name)
@@ -107,7 +116,7 @@ def _may_copy(build: Builder, value: Array, stmt: ast.stmt) -> bool:
     webs = [web for web, bound in bindings if value.buffer in buffers_of(bound)]
     if any(web.is_captured for web in webs):
         return False
-    return is_only_operand({web.name for web in webs}, stmt)
+    return operands.is_only_operand({web.name for web in webs}, stmt)
 
 
 def is_carried(build: Builder, stmt: ast.stmt) -> bool:
@@ -196,7 +205,7 @@ def _one_round(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
         for web in carry.webs:
             build.homes[build.frame.path, web] = stmts
         for web, home in carry.resized.items():
-            build.frame.bindings[web] = as_view(build, home)
+            build.frame.bindings[web] = resized_arrays.as_view(build, home)
         build.carries.append(carry)
         try:
             if once():
@@ -242,15 +251,19 @@ def _kept(
     is_here = isinstance(value, (Array, View)) and (
         value.buffer is home.home or build.unit.made.get(value.buffer, -1) >= carry.mark
     )
-    if not is_here or not isinstance(value, (Array, View)) or not fits(build, value, home):
-        rows = shape_text(home.home.shape[1:])
+    if (
+        not is_here
+        or not isinstance(value, (Array, View))
+        or not resized_arrays.fits(build, value, home)
+    ):
+        rows = elementwise_arrays.shape_text(home.home.shape[1:])
         raise build.refuse(
             f"'{web.name}' is given arrays of other sizes in this loop, and "
             f"{kind_of(build, value)} cannot take their place",
             carry.stmt,
             help=f"give it a copy, with .copy(), of {home.home.dtype} with rows of shape {rows}",
         )
-    keep(build, value, home)
+    resized_arrays.keep(build, value, home)
     return home
 
 
@@ -276,7 +289,7 @@ def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) ->
             first = carry.states[0][carry.webs.index(web)]
             if value_key(value) == value_key(first):
                 return value
-            spread(build, web, value)
+            tuple_variables.spread(build, web, value)
             return _lasting_items(build, value, first, web, (), carry)
         case _:
             return value

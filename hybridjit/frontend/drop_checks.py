@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.scoped_facts import ScopedFacts, ends_here
-from hybridjit.analysis.value_intervals import Interval, Values
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Buffer, BufferRef, Cast, Const, Expr, Le, Node, Not
@@ -42,6 +42,13 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import N, walk, walk_stmts
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import value_intervals
+    from hybridjit.analysis.value_intervals import Values
+else:
+    value_intervals = lazy_module("hybridjit.analysis.value_intervals")
 
 
 def drop_checks(func: PrimFunc) -> PrimFunc:
@@ -59,7 +66,7 @@ def _is_check(node: Node) -> bool:
 class _DropChecks(ScopedFacts):
     def __init__(self, func: PrimFunc) -> None:
         super().__init__(Facts.of(func))
-        self.values = Values()
+        self.values = value_intervals.Values()
         self.ends: list[Values] = []  # of the branches of a condition
         # Variables that somebody else may set, or that one iteration sets for later ones.
         self.unsteady = set(_unsteady(func.body))
@@ -75,7 +82,7 @@ class _DropChecks(ScopedFacts):
         return replace(made, checked=False) if node.checked and self._fits(node) else made
 
     def _fits(self, node: Cast) -> bool:
-        if self.values.of(node.value).is_in(Interval.of_type(node.to)):
+        if self.values.of(node.value).is_in(value_intervals.Interval.of_type(node.to)):
             return True
         if node.value.dtype is not INT64:
             return False

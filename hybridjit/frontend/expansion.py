@@ -12,7 +12,6 @@ from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.expansion_size import assigned_names, least_statements, may_escape
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
@@ -24,9 +23,10 @@ from hybridjit.scalars.scalar import Scalar, integer
 from hybridjit.syntax import nodes_of
 
 if TYPE_CHECKING:
-    from hybridjit.frontend import call_arguments
+    from hybridjit.frontend import call_arguments, expansion_size
 else:
     call_arguments = lazy_module("hybridjit.frontend.call_arguments")  # for errors
+    expansion_size = lazy_module("hybridjit.frontend.expansion_size")
 
 
 # A longer expansion is a slip: every iteration is a copy of the body.
@@ -145,14 +145,14 @@ def expand(build: Builder, stmt: ast.For, values: Sequence[Value]) -> bool:
 
 def _check_growth(build: Builder, stmt: ast.For, rounds: int) -> None:
     """Refuse a loop that is sure to become too large; inner ones were counted with it."""
-    if may_escape(stmt) or any(scope.is_expanded for scope in build.frame.loops):
+    if expansion_size.may_escape(stmt) or any(scope.is_expanded for scope in build.frame.loops):
         return
-    changed = assigned_names([stmt])
+    changed = expansion_size.assigned_names([stmt])
 
     def copies(loop: ast.For) -> int:
         return _find_rounds(build, loop, changed)
 
-    each = least_statements(
+    each = expansion_size.least_statements(
         stmt.body, build.frame.environment, copies, partial(_find_inlined, build)
     )
     if build.unit.statements + rounds * each > MAX_STATEMENTS:

@@ -8,21 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.choices import choose_array
-from hybridjit.frontend.arrays.elementwise import elementwise
-from hybridjit.frontend.arrays.lists import joined_lists, length, make_list, repeated_list
 from hybridjit.frontend.arrays.memory import evaluate_all, then
-from hybridjit.frontend.arrays.refusals import (
-    refuse_choice,
-    refuse_part,
-    refuse_truth,
-    refuse_whole,
-)
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.frame import Pending, Variable
-from hybridjit.frontend.list_methods import contains
-from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
-from hybridjit.frontend.tuple_variables import leaves_of, read_tuple
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -57,9 +45,21 @@ from hybridjit.scalars.operators import (
 from hybridjit.scalars.scalar import Scalar, index, integer
 
 if TYPE_CHECKING:
+    from hybridjit.frontend import list_methods, refusals, tuple_variables
+    from hybridjit.frontend.arrays import choices
+    from hybridjit.frontend.arrays import elementwise as elementwise_arrays
+    from hybridjit.frontend.arrays import lists as array_lists
     from hybridjit.frontend.arrays import products as array_products
+    from hybridjit.frontend.arrays import refusals as array_refusals
 else:
     array_products = lazy_module("hybridjit.frontend.arrays.products")
+    choices = lazy_module("hybridjit.frontend.arrays.choices")
+    elementwise_arrays = lazy_module("hybridjit.frontend.arrays.elementwise")
+    array_lists = lazy_module("hybridjit.frontend.arrays.lists")
+    array_refusals = lazy_module("hybridjit.frontend.arrays.refusals")
+    list_methods = lazy_module("hybridjit.frontend.list_methods")
+    refusals = lazy_module("hybridjit.frontend.refusals")
+    tuple_variables = lazy_module("hybridjit.frontend.tuple_variables")
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]
@@ -71,7 +71,7 @@ def tuple_of_items(build: Builder, node: ast.Tuple | ast.List) -> Value:
     """A tuple or a list as it is written."""
     items = tuple(_items(build, node.elts))
     if node in build.knowledge.growing:
-        return make_list(build, node, items)
+        return array_lists.make_list(build, node, items)
     if not isinstance(node, ast.List):
         return Items(items)
     return Items(items, is_list=True, origin=(build.frame.path, node))
@@ -102,7 +102,7 @@ def literal(build: Builder, node: ast.Constant) -> Value:
         return Text(value)
     if value is None:
         return Nothing()
-    raise refusal(node, build.span(node))
+    raise refusals.refusal(node, build.span(node))
 
 
 # operators
@@ -130,10 +130,12 @@ def binary_operation(build: Builder, node: ast.BinOp) -> Value:
         return _tuple_arithmetic(build, node, *values)
     for value in values:
         if isinstance(value, Text):
-            raise refuse_text_arithmetic(value.text, build.span(node))
+            raise refusals.refuse_text_arithmetic(value.text, build.span(node))
     span = build.span(node)
     if is_of_arrays:
-        return elementwise(build, values, lambda parts: combined(build, op, parts, span), node)
+        return elementwise_arrays.elementwise(
+            build, values, lambda parts: combined(build, op, parts, span), node
+        )
     lhs, rhs = build.as_operands(values, nodes, node)
     return binary(op, lhs, rhs, span)
 
@@ -156,11 +158,11 @@ def _tuple_arithmetic(build: Builder, node: ast.BinOp, lhs: Value, rhs: Value) -
             GrowingList() | Items(is_list=True),
             GrowingList() | Items(is_list=True),
         ):
-            return joined_lists(build, node, [lhs, rhs])
+            return array_lists.joined_lists(build, node, [lhs, rhs])
         case ast.Mult(), Items(items, True), Scalar() as times if _grows(build, times, node):
-            return repeated_list(build, node, items, times)
+            return array_lists.repeated_list(build, node, items, times)
         case ast.Mult(), Scalar() as times, Items(items, True) if _grows(build, times, node):
-            return repeated_list(build, node, items, times)
+            return array_lists.repeated_list(build, node, items, times)
         case ast.Mult(), Items(), Scalar() as times if isinstance(times.constant, int):
             return _repeated(build, lhs, times.constant, node)
         case ast.Mult(), Scalar() as times, Items() if isinstance(times.constant, int):
@@ -194,7 +196,9 @@ def unary_operation(build: Builder, node: ast.UnaryOp) -> Value:
     value = build.evaluate(node.operand)
     if isinstance(value, AnyArray) and not isinstance(node.op, ast.Not):
         span = build.span(node)
-        return elementwise(build, [value], lambda parts: unary(node.op, parts[0], span), node)
+        return elementwise_arrays.elementwise(
+            build, [value], lambda parts: unary(node.op, parts[0], span), node
+        )
     if isinstance(node.op, ast.Not):
         value = _as_length(build, value, node.operand)
     (value,) = build.as_operands([value], [node.operand], node)
@@ -204,7 +208,7 @@ def unary_operation(build: Builder, node: ast.UnaryOp) -> Value:
 def comparison(build: Builder, node: ast.Compare) -> Value:
     is_membership = [isinstance(op, (ast.In, ast.NotIn)) for op in node.ops]
     if any(is_membership) and len(node.ops) > 1:
-        raise refusal(node.ops[is_membership.index(True)], build.span(node))
+        raise refusals.refusal(node.ops[is_membership.index(True)], build.span(node))
     nodes = [node.left, node.comparators[0]]
     values = evaluate_all(build, nodes)
     if any(is_membership):
@@ -216,7 +220,7 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
         if all(isinstance(value, Items) for value in values):
             return _order(build, node.ops[0], values[0], values[1], node)
         if any(isinstance(value, AnyArray) for value in values):
-            return elementwise(
+            return elementwise_arrays.elementwise(
                 build,
                 values,
                 lambda parts: _link(build, node.ops[0], parts[0], parts[1], node),
@@ -259,15 +263,15 @@ def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) ->
         return _decided(build, is_part == isinstance(node.ops[0], ast.In), node)
     is_row = isinstance(items, AnyArray) and len(items.shape) == 1
     if not is_row and not isinstance(items, (GrowingList, Items)):
-        raise refusal(node.ops[0], build.span(node))
-    found = contains(build, node, item, items)
+        raise refusals.refusal(node.ops[0], build.span(node))
+    found = list_methods.contains(build, node, item, items)
     return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
 
 
 def _link(build: Builder, op: ast.cmpop, lhs: Scalar, rhs: Scalar, node: ast.Compare) -> Scalar:
     kind = COMPARE.get(type(op))
     if kind is None:
-        raise refusal(op, build.span(node))
+        raise refusals.refusal(op, build.span(node))
     return compare(kind, lhs, rhs, build.span(node))
 
 
@@ -282,7 +286,7 @@ def _static_comparison(
     """Comparisons of what is known now: dtypes, strings, tuples and None."""
     if isinstance(op, (ast.Is, ast.IsNot)):
         if not (isinstance(lhs, Nothing) or isinstance(rhs, Nothing)):
-            raise refusal(op, build.span(node))
+            raise refusals.refusal(op, build.span(node))
         same = isinstance(lhs, Nothing) and isinstance(rhs, Nothing)
         return _decided(build, same == isinstance(op, ast.Is), node)
     if not isinstance(op, (ast.Eq, ast.NotEq)) or _needs_comparing(lhs, rhs):
@@ -344,10 +348,10 @@ def _tested(build: Builder, node: ast.expr) -> Scalar:
         return _joined(build, node, _truth_of)
     value = _as_length(build, build.evaluate(node), node)
     if isinstance(value, Array):
-        refuse = refuse_part if value.indices else refuse_truth
+        refuse = array_refusals.refuse_part if value.indices else array_refusals.refuse_truth
         raise refuse(value, build.span(node))
     if isinstance(value, (View, ArrayExpr)):
-        raise refuse_whole(value, node, build.span(node))
+        raise array_refusals.refuse_whole(value, node, build.span(node))
     return build.as_scalar(value, node, "a condition")
 
 
@@ -361,7 +365,7 @@ def _as_length(build: Builder, value: Value, node: ast.expr) -> Value:
     """What is tested in the place of a list: how many items it has."""
     match value:
         case GrowingList():
-            return index(length(build, value, node))
+            return index(array_lists.length(build, value, node))
         case Items(items, is_list=True):
             return integer(len(items))
         case _:
@@ -436,7 +440,7 @@ def conditional(build: Builder, node: ast.IfExp) -> Value:
     then, otherwise = ((value, stmts) for value, stmts in sides if value is not None)
     if isinstance(then[0], AnyArray) and isinstance(otherwise[0], AnyArray):
         arrays = [(then[0], then[1]), (otherwise[0], otherwise[1])]
-        return choose_array(build, cond, arrays, node)
+        return choices.choose_array(build, cond, arrays, node)
     if isinstance(then[0], Items) and isinstance(otherwise[0], Items):
         sides = [(then[0], then[1]), (otherwise[0], otherwise[1])]
         return _choose_tuple(build, cond, sides, node)
@@ -449,7 +453,7 @@ def _choose_tuple(
 ) -> Items:
     """One of two tuples of numbers: all of one is computed, or all of the other."""
     (then, _), (otherwise, _) = sides
-    flat = [dict(leaves_of(side)) for side, _ in sides]
+    flat = [dict(tuple_variables.leaves_of(side)) for side, _ in sides]
     if flat[0].keys() != flat[1].keys():
         raise build.mismatch(
             f"cannot choose between {describe(then)} and {describe(otherwise)} of another form",
@@ -465,7 +469,7 @@ def _choose_tuple(
                 build.assign_variable(variable, build.as_scalar(number, node), build.span(node))
         bodies.append(build.close(body))
     build.emit(If(cond, bodies[0], bodies[1], span=build.span(node)))
-    return read_tuple(then, dict(zip(flat[0], results, strict=True)))
+    return tuple_variables.read_tuple(then, dict(zip(flat[0], results, strict=True)))
 
 
 def _chosen_by_ending(
@@ -491,7 +495,7 @@ def _as_number(build: Builder, side: tuple[Value, list[Stmt]], node: ast.expr) -
     """A side of a conditional expression that chooses between numbers."""
     value, stmts = side
     if isinstance(value, (View, ArrayExpr)):
-        raise refuse_choice(value, build.span(node))
+        raise array_refusals.refuse_choice(value, build.span(node))
     return build.as_operands([value], [node], node)[0], stmts
 
 

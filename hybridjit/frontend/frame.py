@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.values import GrowingList, Items, Value
 from hybridjit.frontend.variables import Variables, Web
-from hybridjit.interp.script_names import Alias
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ConstantArray, Nesting, Param
@@ -20,6 +19,9 @@ from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource
+
+if TYPE_CHECKING:
+    from hybridjit.interp.script_names import Alias
 
 Path = tuple[tuple[int, int], ...]
 Key = tuple[Path, object]
@@ -248,7 +250,7 @@ class Unit:
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
     # More names for arrays, for debuggers.
-    aliases: list[Alias] = field(default_factory=list[Alias])
+    aliases: list[Alias] = field(default_factory=list["Alias"])
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
 

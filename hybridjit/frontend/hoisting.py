@@ -15,9 +15,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hybridjit.frontend.comprehensions import FOLDS, Fold, Fresh, fold_of, list_made_by
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import comprehensions
+    from hybridjit.frontend.comprehensions import Fold, Fresh
+else:
+    comprehensions = lazy_module("hybridjit.frontend.comprehensions")
+
 
 _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 # What reads elements, if names in it stand for arrays.
@@ -111,7 +118,7 @@ class Hoist(ast.NodeTransformer):
     # -- what is taken out ---------------------------------------------------------------------
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        stmts, result = list_made_by(node, self._fresh)
+        stmts, result = comprehensions.list_made_by(node, self._fresh)
         return self._taken_out(stmts, result, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -130,7 +137,7 @@ class Hoist(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        fold = fold_of(node)
+        fold = comprehensions.fold_of(node)
         if fold is not None and not self._has_called:
             return self._fold(fold, node)
         if _takes_all(node):
@@ -282,7 +289,7 @@ def _only_computes(node: ast.Call) -> bool:
 
 _PURE = (
     *("len", "abs", "int", "float", "tuple", "sorted", "range", "enumerate", "zip", "reversed"),
-    *FOLDS,
+    *("sum", "any", "all", "min", "max"),
 )
 _IN_PLACE = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.carried import run_loop
@@ -27,8 +26,10 @@ from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from hybridjit.frontend import call_arguments
+    from hybridjit.frontend.arrays import refusals as array_refusals
 else:
     call_arguments = lazy_module("hybridjit.frontend.call_arguments")  # for errors
+    array_refusals = lazy_module("hybridjit.frontend.arrays.refusals")
 
 
 _KINDS = {
@@ -253,7 +254,8 @@ def _grid_names(build: Builder, target: ast.expr, extents: Sequence[Expr]) -> li
     if not extents or len(names) != len(extents):
         raise build.refuse(
             f"grid needs one variable for each extent, found "
-            f"{count(len(targets), 'variable')} for {count(len(extents), 'extent')}",
+            f"{array_refusals.count(len(targets), 'variable')} for "
+            f"{array_refusals.count(len(extents), 'extent')}",
             target,
             help="write it as in `for i, j in grid(n, m):`",
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry, Resizable, Skip, State, Variable
 from hybridjit.frontend.values import (
@@ -18,7 +18,14 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.expr import Buffer
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import elementwise as elementwise_arrays
+else:
+    elementwise_arrays = lazy_module("hybridjit.frontend.arrays.elementwise")
+
 
 Stood = Value | Variable | Resizable
 """What a name stands for."""
@@ -74,7 +81,7 @@ def is_unbound(value: Stood) -> bool:
 def kind_of(build: Builder, value: Stood) -> str:
     match value:
         case Array() | View():
-            return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
+            return f"{value.buffer.dtype} of shape {elementwise_arrays.shape_text(value.shape)}"
         case Variable(buffer=None):
             return "without a value"
         case Variable() | Scalar():

@@ -11,15 +11,22 @@ line that only calls a function.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.tuple_variables import leaves_of
 from hybridjit.frontend.values import Array, Value
-from hybridjit.interp.script_names import Alias, name_of_part
 from hybridjit.ir.expr import Cast, Const, Var
 from hybridjit.ir.stmt import Evaluate, Let
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import tuple_variables
+    from hybridjit.interp import script_names
+else:
+    tuple_variables = lazy_module("hybridjit.frontend.tuple_variables")
+    script_names = lazy_module("hybridjit.interp.script_names")
 
 
 def note_step(build: Builder, stmt: ast.stmt) -> None:
@@ -38,12 +45,12 @@ def note_name(build: Builder, name: str, value: Value, span: Span, *, is_step: b
     if not build.knowledge.keeps_names:
         return
     if isinstance(value, Array) and not value.indices:
-        build.unit.aliases.append(Alias(name, span, value.buffer))
-    for place, leaf in leaves_of(value):
+        build.unit.aliases.append(script_names.Alias(name, span, value.buffer))
+    for place, leaf in tuple_variables.leaves_of(value):
         if isinstance(leaf, Scalar) and isinstance(leaf.expr, Const | Var):
             if is_step and isinstance(leaf.expr, Var) and leaf.expr.name == name:
                 continue  # it goes by that already
-            var = Var(name_of_part(name, place), leaf.expr.dtype, span=span)
+            var = Var(script_names.name_of_part(name, place), leaf.expr.dtype, span=span)
             # As a number of its own: what only renames another one is no part of a program.
             number = Cast(var.dtype, leaf.expr, span=span)
             build.emit(Let(var, number, span=span if is_step else None))

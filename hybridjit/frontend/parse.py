@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from hybridjit import config
 from hybridjit.analysis.make_blocks import Known, make_blocks
@@ -23,19 +24,25 @@ from hybridjit.frontend.frame import Frame
 from hybridjit.frontend.item_arrays import keep_indexed_items
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE
-from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.random_state import borrow_state, give_back_state
 from hybridjit.frontend.recursion import as_loops
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
-from hybridjit.interp.script_names import Alias
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import substitute
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_text, span_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import options
+    from hybridjit.interp.script_names import Alias
+else:
+    options = lazy_module("hybridjit.frontend.options")
+
 
 # Each round can only widen types or settle branches; most scripts need two or three. One whose
 # lists are made of lists, whose types numbers take on, needs a round for each of them.
@@ -116,7 +123,7 @@ def parse_text(text: str, names: Mapping[str, object] | None = None) -> PrimFunc
     source = read_text(text)
     environment = Environment({}, dict(names or {}))
     specs = specs_in(source, environment)
-    return parse(source, environment, specs, **printed_options(source)).func
+    return parse(source, environment, specs, **options.printed_options(source)).func
 
 
 def _run(build: Builder) -> dict[Buffer, tuple[Expr, ...]] | None:

@@ -21,6 +21,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.field_names import FieldsFirst, is_by_name
@@ -33,9 +34,15 @@ from hybridjit.frontend.hoisting import (
     takes_effect,
 )
 from hybridjit.frontend.inner_functions import bound_names, define, is_defined, parameters
-from hybridjit.frontend.patterns import Unknown, chain_of, subject_of
+from hybridjit.lazy import lazy_module
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import patterns
+else:
+    patterns = lazy_module("hybridjit.frontend.patterns")
+
 
 _SHORT = (
     *(ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef),
@@ -302,10 +309,10 @@ class _Writer:
     # -- match ---------------------------------------------------------------------------------
 
     def _match(self, stmt: ast.Match) -> list[ast.stmt]:
-        subject, assigned = subject_of(stmt, self.fresh)
+        subject, assigned = patterns.subject_of(stmt, self.fresh)
         try:
-            chain = chain_of(stmt.cases, subject, self.block)
-        except Unknown:
+            chain = patterns.chain_of(stmt.cases, subject, self.block)
+        except patterns.Unknown:
             return [stmt]
         before = self._hoisted(assigned[0], "value")
         return [*before, *assigned, *chain]

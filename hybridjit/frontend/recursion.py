@@ -32,18 +32,27 @@ import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.hoisting import assign_at, at_place, name_at
 from hybridjit.frontend.inner_functions import bound_names, define, function_of, is_defined
-from hybridjit.frontend.live_names import read_later
 from hybridjit.frontend.plain_syntax import written_out
-from hybridjit.frontend.recursion_places import LEAVE, Cutter, OwnCall, Place, UnknownForm
 from hybridjit.frontend.tail_calls import is_call_of, is_itself, looked_at, without_tail_calls
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import live_names
+    from hybridjit.frontend import recursion_places as recursive_places
+    from hybridjit.frontend.recursion_places import Cutter, OwnCall, Place
+else:
+    live_names = lazy_module("hybridjit.frontend.live_names")
+    recursive_places = lazy_module("hybridjit.frontend.recursion_places")
+
 
 MAX_DEPTH = 100_000  # where Python gives up after a thousand; a frame takes a few words
 
@@ -86,10 +95,10 @@ def _as_loop(func: ast.FunctionDef) -> ast.FunctionDef | None:
         return None
     node = copy.deepcopy(func)
     try:
-        cutter = Cutter(node)
+        cutter = recursive_places.Cutter(node)
         cutter.cut()
         node.body = _loop_of(cutter)
-    except UnknownForm:
+    except recursive_places.UnknownForm:
         return None
     return node
 
@@ -120,7 +129,8 @@ def _kept(cutter: Cutter) -> dict[int, list[str]]:
     changed |= {name for call in calls for name in (*call.given, call.into) if name is not None}
     live = _live(cutter)
     if (live[0] & changed) - set(cutter.parameters):
-        raise UnknownForm  # it may be read where it has no value, and would have the caller's
+        # It may be read where it has no value, and would have the caller's.
+        raise recursive_places.UnknownForm
     found: dict[int, list[str]] = {}
     for call in calls:
         after = live[call.after] - {call.into, cutter.result}
@@ -134,7 +144,9 @@ def _live(cutter: Cutter) -> list[set[str]]:
     while True:
         before = [set(names) for names in live]
         for k in reversed(range(len(live))):
-            live[k] = read_later(_all_of(cutter.places[k]), _after(cutter, cutter.places[k], live))
+            live[k] = live_names.read_later(
+                _all_of(cutter.places[k]), _after(cutter, cutter.places[k], live)
+            )
         if live == before:
             return live
 
@@ -150,7 +162,7 @@ def _after(cutter: Cutter, place: Place, live: list[set[str]]) -> set[str]:
         # The parameters that are handed on are read by the call itself.
         handed_on = set(cutter.parameters) - set(place.call.given)
         return (live[place.call.after] - {place.call.into or ""}) | handed_on
-    return set[str]().union(*(live[k] for k in place.next if k != LEAVE))
+    return set[str]().union(*(live[k] for k in place.next if k != recursive_places.LEAVE))
 
 
 @record(eq=False, frozen=False)
@@ -220,7 +232,7 @@ class _Writer:
         leave = ast.If(is_over, [ast.Return(result)], [])
         pop = ast.Attribute(ast.Name(self.places, ast.Load()), "pop", ast.Load())
         back = assign_at(self.place, ast.Call(pop, [], []), where)
-        return [self.only_at(LEAVE, [at_place(leave, where), back])]
+        return [self.only_at(recursive_places.LEAVE, [at_place(leave, where), back])]
 
 
 def _number(value: int) -> ast.expr:

@@ -8,9 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.agreeing_returns import Given, agree, other_array
-from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.lists import column_view, length, refuse_empty
 from hybridjit.frontend.arrays.memory import (
     copied,
     elements_of,
@@ -27,8 +24,6 @@ from hybridjit.frontend.frame import Key, ListResult, Skip
 from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.name_states import is_alike
-from hybridjit.frontend.nested_results import Leaves, leaves_of_result
-from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.random_state import give_back_state
 from hybridjit.frontend.values import (
     Array,
@@ -64,9 +59,18 @@ from hybridjit.scalars.specs import (
 )
 
 if TYPE_CHECKING:
-    from hybridjit.frontend import inline
+    from hybridjit.frontend import agreeing_returns, inline, nested_results, printed_sizes
+    from hybridjit.frontend.agreeing_returns import Given
+    from hybridjit.frontend.arrays import elementwise as elementwise_arrays
+    from hybridjit.frontend.arrays import lists as array_lists
+    from hybridjit.frontend.nested_results import Leaves
 else:
     inline = lazy_module("hybridjit.frontend.inline")  # for what is returned
+    agreeing_returns = lazy_module("hybridjit.frontend.agreeing_returns")
+    elementwise_arrays = lazy_module("hybridjit.frontend.arrays.elementwise")
+    array_lists = lazy_module("hybridjit.frontend.arrays.lists")
+    nested_results = lazy_module("hybridjit.frontend.nested_results")
+    printed_sizes = lazy_module("hybridjit.frontend.printed_sizes")
 
 # The longest size, in nodes, that the caller computes from those of the parameters.
 _LONGEST = 1000
@@ -125,7 +129,7 @@ def _size(build: Builder, extent: int | str, span: Span) -> Expr:
         return Const(extent)
     if extent.isidentifier() or not build.frame.source.is_printed:
         return _dimension(build, extent)
-    return read_size(extent, partial(_number, build), span)
+    return printed_sizes.read_size(extent, partial(_number, build), span)
 
 
 def _number(build: Builder, name: str) -> Scalar:
@@ -160,7 +164,7 @@ def run_return(build: Builder, stmt: ast.Return) -> bool:
             results.append(_give_list(build, item, given, node))
         else:
             results.append(_give(build, item, position, given, results, node))
-    agree(build, None if isinstance(value, Nothing) else results, nesting, stmt)
+    agreeing_returns.agree(build, None if isinstance(value, Nothing) else results, nesting, stmt)
     give_back_state(build, build.span(stmt))
     build.emit(Return(tuple(given), span=build.span(stmt)))
     return False
@@ -171,7 +175,7 @@ def _leaves(build: Builder, value: Value, stmt: ast.Return) -> tuple[Leaves, Nes
     if isinstance(value, Nothing):
         return [], None
     assert stmt.value is not None
-    return leaves_of_result(build, value, stmt.value)
+    return nested_results.leaves_of_result(build, value, stmt.value)
 
 
 def _give(
@@ -209,11 +213,11 @@ def _give_list(
         parts = (ArrayResult(a.buffer.dtype, 1, place, weak) for a, place, weak in item.columns)
         return ListResult(tuple(parts))
     if not item.columns:
-        raise Skip(refuse_empty(build, item, node))
-    size = length(build, item, node)
+        raise Skip(array_lists.refuse_empty(build, item, node))
+    size = array_lists.length(build, item, node)
     columns: list[ArrayResult] = []
     for place, column in item.columns.items():
-        array = elements_of(build, column_view(column, size))
+        array = elements_of(build, array_lists.column_view(column, size))
         given.append(BufferRef(copied(build, array, item.name, span), span=span))
         columns.append(ArrayResult(column.type.dtype, 1, place, column.type.weak))
     return ListResult(tuple(columns))
@@ -278,7 +282,9 @@ def _common_result(build: Builder, value: ArrayExpr, position: int, node: ast.ex
             build.unit.computed_results.add(position)
             return result
         found = _array_text(value.dtype, value.shape)
-        raise other_array(build, found, _array_text(result.dtype, result.shape), node)
+        raise agreeing_returns.other_array(
+            build, found, _array_text(result.dtype, result.shape), node
+        )
     store_array(build, view_of(build, Array(result)), value, build.span(node))
     return result
 
@@ -410,4 +416,4 @@ def _without_lets(build: Builder, expr: Expr) -> Expr:
 
 
 def _array_text(dtype: DType, shape: tuple[Expr, ...]) -> str:
-    return f"{dtype} of shape {shape_text(shape)}"
+    return f"{dtype} of shape {elementwise_arrays.shape_text(shape)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import BoundsError, HybridError, ParseError, ShapeMismatch
 from hybridjit.frontend.assignments import declare
-from hybridjit.frontend.branches import divide, divide_after, divide_with
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.carried import (
     forget_others,
@@ -20,9 +20,7 @@ from hybridjit.frontend.carried import (
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
 from hybridjit.frontend.inner_functions import bound_names
-from hybridjit.frontend.list_methods import delete_item
 from hybridjit.frontend.noted_names import note_step
-from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import GrowingList, Items
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
@@ -34,9 +32,18 @@ from hybridjit.ir.stmt import (
     Stmt,
     While,
 )
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.syntax import children_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import branches, list_methods, refusals
+else:
+    branches = lazy_module("hybridjit.frontend.branches")
+    list_methods = lazy_module("hybridjit.frontend.list_methods")
+    refusals = lazy_module("hybridjit.frontend.refusals")
+
 
 # A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured on
 # a busy machine: 18,000 stores are accepted in 14 s. Most of what is too large is seen to be so
@@ -55,17 +62,17 @@ def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
         webs = build.knowledge.divided_at((build.frame.path, stmt))
         rest = [(body, position + 1), *chain]
         if webs and isinstance(stmt, ast.With):
-            return divide_with(build, stmt, rest)
+            return branches.divide_with(build, stmt, rest)
         if not webs or not isinstance(stmt, ast.If):
             goes_on = _guarded(build, stmt, partial(build.run_statement, stmt))
         else:
             found: list[Expr] = []
             goes_on = _guarded(build, stmt, partial(_find_condition, build, stmt, found))
             if found:
-                return divide(build, stmt, found[0], rest, webs[0])
+                return branches.divide(build, stmt, found[0], rest, webs[0])
         end, build.divided_end = build.divided_end, None
         if end is not None:
-            return divide_after(build, stmt, end, rest)
+            return branches.divide_after(build, stmt, end, rest)
         if not goes_on:
             return False
     build.chain = chain
@@ -176,9 +183,9 @@ def run_delete(build: Builder, stmt: ast.Delete) -> None:
             case ast.Name(), _:
                 pass
             case ast.Subscript(), GrowingList() | Items(is_list=True):
-                delete_item(build, owner, target)
+                list_methods.delete_item(build, owner, target)
             case _:
-                raise refusal(stmt, build.span(stmt))
+                raise refusals.refusal(stmt, build.span(stmt))
 
 
 # control

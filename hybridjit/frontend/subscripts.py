@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
-from hybridjit.frontend.arrays.gather import array_part, part_at
-from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import (
     as_it_was,
     elements_of,
@@ -19,14 +17,6 @@ from hybridjit.frontend.arrays.memory import (
     in_order,
     whole,
 )
-from hybridjit.frontend.arrays.refusals import (
-    ARRAY_ATTRIBUTES,
-    ARRAY_METHODS,
-    count,
-    element_of,
-    refuse_array_attribute,
-)
-from hybridjit.frontend.arrays.shapes import reshape, transposed
 from hybridjit.frontend.arrays.subscripts import (
     element_or_part,
     is_slice,
@@ -36,19 +26,6 @@ from hybridjit.frontend.arrays.subscripts import (
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.item_arrays import item_at
-from hybridjit.frontend.list_methods import LIST_METHODS, SEARCHES, list_item
-from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
-from hybridjit.frontend.object_methods import find_method
-from hybridjit.frontend.records import (
-    RECORDS_ATTRIBUTES,
-    field_of,
-    memory_of,
-    numbers_of,
-    part_of,
-    product_of,
-    records_attribute,
-)
-from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -78,15 +55,27 @@ from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from hybridjit.frontend import list_methods, numpy_refusals, object_methods, records, refusals
     from hybridjit.frontend.arrays import calls as array_calls
     from hybridjit.frontend.arrays import functions as array_functions
-    from hybridjit.frontend.arrays import index_grids
+    from hybridjit.frontend.arrays import gather, index_grids, shapes
+    from hybridjit.frontend.arrays import lists as array_lists
+    from hybridjit.frontend.arrays import refusals as array_refusals
     from hybridjit.frontend.library import random as library_random
 else:
     array_calls = lazy_module("hybridjit.frontend.arrays.calls")
     array_functions = lazy_module("hybridjit.frontend.arrays.functions")
     library_random = lazy_module("hybridjit.frontend.library.random")
     index_grids = lazy_module("hybridjit.frontend.arrays.index_grids")
+    gather = lazy_module("hybridjit.frontend.arrays.gather")
+    array_lists = lazy_module("hybridjit.frontend.arrays.lists")
+    array_refusals = lazy_module("hybridjit.frontend.arrays.refusals")
+    shapes = lazy_module("hybridjit.frontend.arrays.shapes")
+    list_methods = lazy_module("hybridjit.frontend.list_methods")
+    numpy_refusals = lazy_module("hybridjit.frontend.numpy_refusals")
+    object_methods = lazy_module("hybridjit.frontend.object_methods")
+    records = lazy_module("hybridjit.frontend.records")
+    refusals = lazy_module("hybridjit.frontend.refusals")
 
 # Methods of a function of NumPy.
 UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
@@ -107,11 +96,11 @@ def _subscript_of(build: Builder, owner: Value, node: ast.Subscript) -> Value:
         case Array():
             return _array_subscript(build, owner, node)
         case View() | ArrayExpr():
-            return array_part(build, whole(build, owner, build.span(node)), node)
+            return gather.array_part(build, whole(build, owner, build.span(node)), node)
         case Items() | Records():
             return _item_or_field(build, owner, node)
         case GrowingList():
-            return list_item(build, owner, node)
+            return list_methods.list_item(build, owner, node)
         case Scalar():
             raise build.mismatch(
                 f"{describe(owner)} cannot be indexed",
@@ -133,10 +122,10 @@ def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:
     found = owner.value
     if found is np.mgrid or found is np.ogrid:
         return index_grids.index_grid(build, node, is_open=found is np.ogrid)
-    if index_help(found) is not None:
+    if refusals.index_help(found) is not None:
         label = ast.unparse(node.value)
         raise build.refuse(
-            f"'{label}' is not supported inside a script", node, help=index_help(found)
+            f"'{label}' is not supported inside a script", node, help=refusals.index_help(found)
         )
     raise build.mismatch(
         f"{describe(owner)} cannot be indexed inside a script",
@@ -147,15 +136,15 @@ def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:
 
 def _item_or_field(build: Builder, owner: Items | Records, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return field_of(build, owner, node.slice.value, node)
+        return records.field_of(build, owner, node.slice.value, node)
     match node.slice, owner:
         case ast.Tuple([ast.Constant(str(name)), ast.Constant(EllipsisType())]), Records():
-            field_of(build, owner, name, node)
-            return memory_of(build, owner, name)
+            records.field_of(build, owner, name, node)
+            return records.memory_of(build, owner, name)
         case _, Records(ndim=0):
-            return _item(build, numbers_of(build, owner, node), node)
+            return _item(build, records.numbers_of(build, owner, node), node)
         case _, Records():
-            return part_of(build, owner, node)
+            return records.part_of(build, owner, node)
         case _, Items():
             return _item(build, owner, node)
 
@@ -172,10 +161,10 @@ def element(build: Builder, part: Array, node: ast.AST) -> Value:
 def _array_subscript(build: Builder, owner: Array, node: ast.Subscript) -> Value:
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if any(map(is_slice, nodes)):
-        return array_part(build, owner, node)
+        return gather.array_part(build, owner, node)
     values = evaluate_all(build, nodes)
     if any(isinstance(value, (AnyArray, Nothing)) for value in values):
-        return element_or_part(build, part_at(build, owner, values, node), node)
+        return element_or_part(build, gather.part_at(build, owner, values, node), node)
     return element(build, indexed(build, owner, values, nodes, node), node)
 
 
@@ -190,10 +179,10 @@ def indexed(
     if len(nodes) > len(owner.shape):
         raise build.mismatch(
             f"too many indices: '{owner.buffer.name}' has "
-            f"{count(owner.buffer.ndim, 'dimension')}, "
-            f"found {count(len(owner.indices) + len(nodes), 'index', 'indices')}",
+            f"{array_refusals.count(owner.buffer.ndim, 'dimension')}, "
+            f"found {array_refusals.count(len(owner.indices) + len(nodes), 'index', 'indices')}",
             node,
-            help=f"index one element, as in {element_of(owner)}",
+            help=f"index one element, as in {array_refusals.element_of(owner)}",
         )
     first = len(owner.indices)
     found = [
@@ -211,8 +200,8 @@ def _axis_index(build: Builder, value: Value, owner: Array, axis: int, node: ast
         raise build.mismatch(
             f"an index must be an integer, found {describe(value)}",
             node,
-            help=f"of a tuple, write the items, as in {element_of(owner)}; of a list, make an "
-            f"array of indices, as in np.array({ast.unparse(node)})",
+            help=f"of a tuple, write the items, as in {array_refusals.element_of(owner)}; "
+            f"of a list, make an array of indices, as in np.array({ast.unparse(node)})",
         )
     scalar = build.as_scalar(value, node, "an index")
     result = build.as_index(scalar, node, "an index")
@@ -230,7 +219,7 @@ def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
     number = build.scalar(node.slice, "an index")
     position = number.constant
     if not isinstance(position, int) and owner.origin is not None and items:
-        raise grow(build, owner, node)
+        raise array_lists.grow(build, owner, node)
     if not isinstance(position, int):
         chosen = item_at(build, owner, number, node)
         if chosen is not None:
@@ -244,7 +233,7 @@ def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
     if not -len(items) <= position < len(items):
         raise BoundsError(
             f"index {position} is out of bounds for {ast.unparse(node.value)}, "
-            f"which has {count(len(items), 'item')}",
+            f"which has {array_refusals.count(len(items), 'item')}",
             build.span(node),
         )
     return items[position]
@@ -291,11 +280,11 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
         case Foreign(value):
             return _object_attribute(build, value, node)
         case Text(text) if hasattr(str, node.attr):
-            raise refuse_text_arithmetic(text, build.span(node))
+            raise refusals.refuse_text_arithmetic(text, build.span(node))
         case GrowingList() | Items():
             return _field(build, owner, node)
-        case Records() if node.attr in (*owner.fields, *RECORDS_ATTRIBUTES):
-            return records_attribute(build, owner, node)
+        case Records() if node.attr in (*owner.fields, *records.RECORDS_ATTRIBUTES):
+            return records.records_attribute(build, owner, node)
         case ElementType() if node.attr in ("type", "itemsize", "kind"):
             return _type_attribute(owner, node)
         case RandomGenerator() | NumpyFunction() if node.attr in _methods_of(owner):
@@ -315,7 +304,7 @@ def _refuse_attribute_of(build: Builder, owner: Value, node: ast.Attribute) -> P
         case NumpyFunction():
             help = f"call {ast.unparse(node.value)} on the elements in a loop"
         case Callee(pyfunc) if node.attr in dir(np.ufunc):
-            help = ufunc_method_help(pyfunc.__name__)
+            help = numpy_refusals.ufunc_method_help(pyfunc.__name__)
         case _:
             return build.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
     return build.refuse(f"'{ast.unparse(node)}' is not supported inside a script", node, help=help)
@@ -347,27 +336,27 @@ def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Va
             return integer(elements_of(build, owner).dtype.bits // 8)
         case "real" | "imag" as name:
             return array_calls.complex_part(build, owner, name, node.value)
-        case name if name in ARRAY_METHODS:
+        case name if name in array_refusals.ARRAY_METHODS:
             return Method(owner, name)
         case name:
-            raise refuse_array_attribute(owner, name, build.span(node))
+            raise array_refusals.refuse_array_attribute(owner, name, build.span(node))
 
 
 def _rearranged(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
     """`a.T`, all axes in reverse order; `a.mT`, the last two of them exchanged; `a.flat`, one."""
     if node.attr == "flat":
-        return reshape(build, owner, (Const(-1),), node)
+        return shapes.reshape(build, owner, (Const(-1),), node)
     order = list(range(len(owner.shape)))
     if node.attr == "mT" and len(order) < 2:
         raise build.mismatch("mT needs an array of at least two dimensions", node)
     order[-2:] = order[:-3:-1]
-    return transposed(build, owner, order if node.attr == "mT" else None, node)
+    return shapes.transposed(build, owner, order if node.attr == "mT" else None, node)
 
 
 def _size_of(build: Builder, owner: AnyArray, node: ast.Attribute) -> Scalar:
     if isinstance(owner, ArrayExpr) and owner.mask is not None:
         return array_functions.count_selected(build, owner, node)
-    return product_of(build, owner.shape, node)
+    return records.product_of(build, owner.shape, node)
 
 
 def _object_attribute(build: Builder, value: object, node: ast.Attribute) -> Value:
@@ -389,13 +378,17 @@ def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> V
     """What a named tuple or a dataclass holds under a name; a method of a list."""
     is_list = isinstance(owner, GrowingList) or owner.is_list
     fields = None if isinstance(owner, GrowingList) else owner.fields
-    if node.attr in (LIST_METHODS if is_list else SEARCHES if not fields else ()):
+    if node.attr in (
+        list_methods.LIST_METHODS if is_list else list_methods.SEARCHES if not fields else ()
+    ):
         return Method(owner, node.attr)
     if fields is None or isinstance(owner, GrowingList):
-        raise _refuse_list_attribute(build, node, LIST_METHODS if is_list else SEARCHES)
+        raise _refuse_list_attribute(
+            build, node, list_methods.LIST_METHODS if is_list else list_methods.SEARCHES
+        )
     if node.attr in fields:
         return owner.items[fields.index(node.attr)]
-    method = find_method(build, owner, node)
+    method = object_methods.find_method(build, owner, node)
     if method is not None:
         return method
     value = ast.unparse(node.value)
@@ -412,7 +405,7 @@ def _refuse_list_attribute(
     build: Builder, node: ast.Attribute, methods: Iterable[str]
 ) -> ParseError:
     value, name = ast.unparse(node.value), node.attr
-    if name in ARRAY_ATTRIBUTES:
+    if name in array_refusals.ARRAY_ATTRIBUTES:
         return build.refuse(
             f"'{value}' is a list or tuple, which has no '{name}'",
             node,
@@ -469,7 +462,7 @@ def _scalar_attribute(build: Builder, owner: Scalar, node: ast.Attribute) -> Val
             return ElementType(owner.type.dtype)
         case "T" if not owner.type.weak:
             return owner
-        case name if name in ARRAY_METHODS and not owner.type.weak:
+        case name if name in array_refusals.ARRAY_METHODS and not owner.type.weak:
             return Method(owner, name)
         case "conjugate" | "conj" | "item" | "astype" as name:
             return Method(owner, name)
@@ -488,7 +481,11 @@ def _outer_attribute(build: Builder, owner: object, node: ast.Attribute) -> Valu
     build.capture(ast.unparse(node), value, AttributeSource(owner, name))
     if value is MISSING:
         label = ast.unparse(node.value)
-        meant = f"did you mean '{RENAMED[name]}'?" if owner is np and name in RENAMED else None
+        meant = (
+            f"did you mean '{numpy_refusals.RENAMED[name]}'?"
+            if owner is np and name in numpy_refusals.RENAMED
+            else None
+        )
         raise build.refuse(
             f"'{label}' has no attribute '{name}'",
             node,

@@ -17,14 +17,21 @@ import ast
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.hoisting import at_place
 from hybridjit.frontend.inner_functions import bound_names
-from hybridjit.frontend.live_names import read_later
+from hybridjit.lazy import lazy_module
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import live_names
+else:
+    live_names = lazy_module("hybridjit.frontend.live_names")
+
 
 # Each function is written as a loop once; its nodes are known by what they are.
 _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary()
@@ -69,7 +76,7 @@ def _are_last(func: ast.FunctionDef, count: int) -> bool:
 def _reads_unset(func: ast.FunctionDef) -> bool:
     """True if a name may be read before it has a value: the call before left none of its own."""
     local = {name.id for name in bound_names(func.body)} - {arg.arg for arg in func.args.args}
-    return bool(read_later(func.body, set()) & local)
+    return bool(live_names.read_later(func.body, set()) & local)
 
 
 def _may_end(func: ast.FunctionDef) -> bool:

@@ -15,15 +15,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.values import ItemPlace, Items, Value, describe
 from hybridjit.frontend.variables import Web
-from hybridjit.interp.script_names import name_of_part
 from hybridjit.ir.expr import Buffer, Load
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.interp import script_names
+else:
+    script_names = lazy_module("hybridjit.interp.script_names")
 
 
 def spread(build: Builder, web: Web, value: Items) -> None:
@@ -51,7 +57,11 @@ def declare_tuple(build: Builder, web: Web, stmt: ast.stmt) -> None:
         variable.block = build.body
         variable.type = build.unit.types.get(variable.key)
         if variable.type is not None:
-            name = name_of_part(web.name, place) if build.knowledge.keeps_names else web.name
+            name = (
+                script_names.name_of_part(web.name, place)
+                if build.knowledge.keeps_names
+                else web.name
+            )
             variable.buffer = Buffer(name, variable.type.dtype, (), Buffer.REGISTER)
         build.emit(Pending(variable=variable, span=build.span(stmt)))
     if all(variable.buffer is not None for variable in variables.values()):

@@ -15,6 +15,8 @@ from hybridjit.record import record
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.scalar import Scalar
 
+INDEX_NAMES = "ijklmnpq"
+
 
 @record
 class Array:

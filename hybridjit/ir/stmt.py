@@ -100,6 +100,9 @@ HINTS = (
 UNSAFE = "unsafe"
 """Marks a loop that has its kind without a proof, as a schedule or the script wants it."""
 
+AUTOMATIC = ("automatic", True)
+"""The annotation of a parallel loop that nobody asked to be one."""
+
 UNROLL = "unroll"
 """Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
 

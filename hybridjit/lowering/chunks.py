@@ -8,14 +8,12 @@ from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Max, Min, Var
-from hybridjit.ir.stmt import UNNAMED, Annotations, For, Let, LoopKind, Stmt
+from hybridjit.ir.stmt import AUTOMATIC, UNNAMED, Annotations, For, Let, LoopKind, Stmt
 from hybridjit.record import record
 
 # Enough for the threads of a large machine, few enough to combine at no cost.
 MAX_CHUNKS = 256
 _ZERO, _ONE = Const(0), Const(1)
-# The hint of loops that nobody asked to be parallel.
-AUTOMATIC = ("automatic", True)
 
 
 def make_parallel(loop: For) -> For:

@@ -15,13 +15,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, Stmt
 from hybridjit.ir.visit import StmtMutator, walk_stmts
-from hybridjit.lowering.blocks import make_blocks
-from hybridjit.schedule.arrays.sum_tiles import find_sums
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import blocks
+    from hybridjit.schedule.arrays import sum_tiles
+else:
+    blocks = lazy_module("hybridjit.lowering.blocks")
+    sum_tiles = lazy_module("hybridjit.schedule.arrays.sum_tiles")
 
 
 def hand_out_blocks(func: PrimFunc) -> PrimFunc:
@@ -36,7 +43,7 @@ class _HandOut(StmtMutator):
     def rewrite_For(self, node: For) -> Stmt:
         together = _count_together(node)
         loop = self.generic(node)
-        return make_blocks(loop, multiple=together) if together > 1 else loop
+        return blocks.make_blocks(loop, multiple=together) if together > 1 else loop
 
 
 def _count_together(loop: For) -> int:
@@ -47,7 +54,7 @@ def _count_together(loop: For) -> int:
     if not can_hand_out(loop):
         return 1
     inside = [stmt for stmt in walk_stmts(loop.body) if isinstance(stmt, For)]
-    if not any(map(find_sums, inside)):
+    if not any(map(sum_tiles.find_sums, inside)):
         return 1
     return max(_asked(loop, name, inside) for name in (SUMS_IN_LANES, SUMS_IN_ROWS))
 

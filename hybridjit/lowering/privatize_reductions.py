@@ -27,10 +27,10 @@ from hybridjit.analysis.private_reduction import (
 )
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
+from hybridjit.ir.stmt import AUTOMATIC, Allocate, For, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk_stmts
 from hybridjit.kept_property import kept_property
-from hybridjit.lowering.chunks import AUTOMATIC, Chunks, unnamed
+from hybridjit.lowering.chunks import Chunks, unnamed
 
 _ZERO, _ONE = Const(0), Const(1)
 

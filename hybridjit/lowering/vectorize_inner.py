@@ -15,7 +15,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybridjit.analysis.counting_nest import can_hand_out
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.loop_mutator import LoopMutator
@@ -26,23 +25,24 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
-from hybridjit.ir.stmt import HINTS, IN_LANES, For, LoopKind, Stmt
+from hybridjit.ir.stmt import AUTOMATIC, HINTS, IN_LANES, For, If, LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lazy import lazy_module
-from hybridjit.lowering.blocks import make_blocks
-from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import fit_in_lanes, packs, pays, reduction_pays, selection_pays
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
-    from hybridjit.lowering import free_iterations, ordered_sums, select_in_lanes
+    from hybridjit.analysis import counting_nest
+    from hybridjit.lowering import blocks, free_iterations, ordered_sums, select_in_lanes
 else:
     # For iterations that hand something on to each other.
     free_iterations = lazy_module("hybridjit.lowering.free_iterations")
     ordered_sums = lazy_module("hybridjit.lowering.ordered_sums")
     select_in_lanes = lazy_module("hybridjit.lowering.select_in_lanes")
+    blocks = lazy_module("hybridjit.lowering.blocks")
+    counting_nest = lazy_module("hybridjit.analysis.counting_nest")
 
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
@@ -79,7 +79,7 @@ class VectorizeInner(LoopMutator):
         if loop.kind is LoopKind.PARALLEL:
             can = not (lanes.shared or lanes.packing) and self._is_legal(lanes, own, may_wait=True)
             if lanes.arrays:
-                return self._in_blocks(loop) if can and can_hand_out(loop) else None
+                return self._in_blocks(loop) if can and counting_nest.can_hand_out(loop) else None
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
         if self._is_legal(lanes, own, may_wait=True):
@@ -122,8 +122,10 @@ class VectorizeInner(LoopMutator):
         return sums.make(self.target) if not rest.shared and self._is_legal(rest) else None
 
     def _vectorize_selection(self, loop: For) -> Stmt | None:
-        """Lanes that look for an extremum."""
-        found = select_in_lanes.find_lane_selection(loop) if _is_counting(loop) else None
+        """Lanes that look for an extremum: a condition at the end of the loop."""
+        if not _is_counting(loop) or not isinstance(seq(*flat_stmts(loop.body)[-1:]), If):
+            return None
+        found = select_in_lanes.find_lane_selection(loop)
         if found is None or loop.kind is LoopKind.PARALLEL or loop.hint(IN_LANES) == 1:
             return None
         if not selection_pays(found.lanes_loop) or found.best.buffer in self.unset:
@@ -135,7 +137,7 @@ class VectorizeInner(LoopMutator):
     def _in_blocks(self, loop: For) -> Stmt:
         """Blocks of a parallel loop, in each of which lanes have arrays of their own."""
         wanted = find_lanes_wanted(loop, self.target)
-        return _InLanes(loop.var).rewrite(make_blocks(loop, multiple=wanted))
+        return _InLanes(loop.var).rewrite(blocks.make_blocks(loop, multiple=wanted))
 
     def _own_arrays(self, lanes: Lanes) -> list[Buffer]:
         """The arrays of an iteration, if every lane can have its own."""

@@ -24,7 +24,6 @@ from hybridjit.lazy import lazy_module
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion_notes import FusionNotes
-from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         sink_loops,
         transpose_tiles,
     )
+    from hybridjit.schedule.arrays import marks as array_marks
 else:
     array_nests = lazy_module("hybridjit.optimize.array_nests")  # of array statements only
     mark_sums = lazy_module("hybridjit.optimize.mark_sums")  # of statements that add to something
@@ -43,6 +43,7 @@ else:
     put_sums_first = lazy_module("hybridjit.optimize.put_sums_first")  # of loops of sums and more
     sink_loops = lazy_module("hybridjit.optimize.sink_loops")  # of loops around loops
     transpose_tiles = lazy_module("hybridjit.optimize.transpose_tiles")  # of two loops
+    array_marks = lazy_module("hybridjit.schedule.arrays.marks")
 
 _MATRIX = 2  # axes
 
@@ -76,7 +77,7 @@ def optimize(
     decisions = Decisions(limit)
     if _has_deep_sums(func):
         func = pack_products.pack_products(func, target, is_free, decisions)
-    known = func if as_written is None else forget_touched(func, as_written)
+    known = func if as_written is None else array_marks.forget_touched(func, as_written)
     made = _rewrite(func, known, _Choices(target, is_free, decisions, in_c_order))
     if not _has_sums(made.func):
         return made
@@ -104,7 +105,7 @@ def _rewrite(func: PrimFunc, known: PrimFunc, choices: _Choices) -> Optimized:
     has_rows = _has_rows_of_sums(func)
     if not has_arrays and not has_rows and not _may_sink(func) and not _may_cross(func):
         return Optimized(func, decisions=decisions)
-    marks = read_marks(known)
+    marks = array_marks.read_marks(known)
     body, stated, notes = marks.body, marks.known, FusionNotes()
     if has_arrays:
         body, stated, notes = array_nests.run_together(
@@ -184,4 +185,7 @@ def _is_sum(stmt: Stmt) -> bool:
 
 def _has_array_statements(func: PrimFunc) -> bool:
     stmts = walk_stmts(func.body)
-    return any(isinstance(stmt, Block) and count_elements(stmt) for stmt in stmts)
+    return any(
+        isinstance(stmt, Block) and stmt.annotations and array_marks.count_elements(stmt)
+        for stmt in stmts
+    )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from hybridjit import config
 from hybridjit.analysis.cost import estimate_work
-from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import Extras, KernelModule, emit_kernel
@@ -28,7 +27,6 @@ from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.pipeline import lower, lower_to_debug
-from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
 from hybridjit.processor import current_target
@@ -38,7 +36,9 @@ from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
+    from hybridjit.analysis import first_writes
     from hybridjit.lowering import choices, custom_passes
+    from hybridjit.lowering import serialize_loops as serializing
     from hybridjit.optimize import receipt
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
@@ -48,6 +48,8 @@ else:
     receipt = lazy_module("hybridjit.optimize.receipt")
     recipe = lazy_module("hybridjit.schedule.recipe")
     schedule = lazy_module("hybridjit.schedule.schedule")
+    serializing = lazy_module("hybridjit.lowering.serialize_loops")
+    first_writes = lazy_module("hybridjit.analysis.first_writes")
 
 
 def translate(request: Request) -> Parsed:
@@ -75,7 +77,7 @@ def translate_in_order(
     need it; one that `keeps_names` is for debuggers.
     """
     parsed = _translate_as_written(request, shares_memory=shares_memory, keeps_names=keeps_names)
-    parsed = replace(parsed, func=serialize_loops(parsed.func))
+    parsed = replace(parsed, func=serializing.serialize_loops(parsed.func))
     return _with_passes(parsed, request)
 
 
@@ -186,7 +188,7 @@ def _build(func: PrimFunc, layout: Layout, *, may_reorder: bool) -> Code:
                 lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
         with stages.timed("emit"):
             module = emit_kernel(lowered, layout, target, extras=extras)
-            return module, find_set_outputs(lower_blocks(func))
+            return module, _find_set_outputs(func)
 
     module, are_set = on_fresh_stack(emit)
     with stages.timed("LLVM"):
@@ -207,6 +209,13 @@ def _build(func: PrimFunc, layout: Layout, *, may_reorder: bool) -> Code:
         callbacks,
         stages,
     )
+
+
+def _find_set_outputs(func: PrimFunc) -> frozenset[Buffer]:
+    """The outputs that a run sets before it reads any of their elements."""
+    if not func.outputs:
+        return frozenset()
+    return first_writes.find_set_outputs(lower_blocks(func))
 
 
 def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:

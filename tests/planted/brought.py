@@ -24,7 +24,6 @@ from hybridjit.frontend import (
     records,
     recursion,
     signature,
-    subscripts,
     tail_calls,
 )
 from hybridjit.frontend.arrays import lists as growing_lists
@@ -210,7 +209,7 @@ def _random_records(first: int) -> RandomCheck:
 BUGS = (
     Bug(
         "all fields are the first one, in random loops",
-        [replaced(subscripts, "field_of", other_field)],
+        [replaced(records, "field_of", other_field)],
         _random_records(0),
     ),
     Bug(
@@ -315,7 +314,7 @@ BUGS = (
     ),
     Bug(
         "all fields are the first one",
-        [replaced(subscripts, "field_of", other_field)],
+        [replaced(records, "field_of", other_field)],
         structured.test_fields_of_every_other_record,
     ),
     Bug(

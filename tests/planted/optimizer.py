@@ -30,6 +30,7 @@ from hybridjit.optimize.fuse import merge_folds
 from hybridjit.schedule.arrays import (
     choose_tile,
     gemm,
+    marks,
     reduce_in_lanes,
     sink,
     split_init,
@@ -582,7 +583,7 @@ BUGS = (
     ),
     Bug(
         "what a schedule made is made again",
-        [replaced(optimize, "forget_touched", first)],
+        [replaced(marks, "forget_touched", first)],
         an_order_by_hand_stays,
     ),
 )

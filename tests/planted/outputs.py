@@ -110,7 +110,7 @@ BUGS = (
     ),
     Bug(
         "code that does not set all of it writes to out",
-        [replaced(compiler, "find_set_outputs", all_outputs)],
+        [replaced(compiler, "_find_set_outputs", all_outputs)],
         compared_on(partly_set, 0),
     ),
 )

@@ -29,7 +29,6 @@ from hybridjit.ir.stmt import For, If, Stmt, Store, seq
 from hybridjit.lowering import (
     blocks,
     chunks,
-    hand_out_blocks,
     parallelize,
     privatize_reductions,
     split_histograms,
@@ -238,7 +237,7 @@ def longer(a: Expr, b: Expr) -> Expr:
     return a
 
 
-def first_block_only(loop: For, *, multiple: int) -> For:
+def first_block_only(loop: For, *, multiple: int = 1) -> For:
     """As if there were one block, of as many iterations as run side by side."""
     return replace(loop, stop=loop.start + multiple)
 
@@ -322,7 +321,7 @@ BUGS = (
     ),
     Bug(
         "blocks of lanes are taken for all of the loop",
-        [replaced(hand_out_blocks, "make_blocks", first_block_only)],
+        [replaced(blocks, "make_blocks", first_block_only)],
         blocks_of_lanes,
     ),
     Bug(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hybridjit import config, hybrid
-from hybridjit.analysis import first_writes
+from hybridjit.analysis import first_writes, tiled_indices
 from hybridjit.hybrid import output_tensor
 from tests.planted.bugs import Bug, always, replaced
 from tests.planted.native_checks import compared
@@ -220,7 +220,7 @@ BUGS = (
     ),
     Bug(
         "any round of a loop counts as its last",
-        [replaced(first_writes, "is_last_round", always(True))],
+        [replaced(tiled_indices, "is_last_round", always(True))],
         compared(in_some_round, (A, 0.9)),
     ),
     Bug(

@@ -20,7 +20,7 @@ from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.oracle import fresh
 
 CYCLES = 50
-WARM_UP = 30
+WARM_UP = 80
 # Per cycle, measured over 2000: 150 bytes. Pass managers that llvmlite does not free would be
 # 68 kB, a session that is never renewed 9 kB per library, the common LLVM context 3 kB. What is
 # more here is the heap, which takes pages when it first needs them.

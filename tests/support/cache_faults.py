@@ -181,7 +181,6 @@ SYSTEM_CALLS = (
     "write",
     "fstat",
     "stat",
-    "fsync",
     "rename",
     "link",
     "unlink",

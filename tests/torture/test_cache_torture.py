@@ -99,7 +99,6 @@ MISTAKES = (
     ),
     Mistake("any kind of file", "directory", "if not stat.S_ISREG(status.st_mode):", "if 0:"),
     Mistake("any size", "directory", "if status.st_size > MAX_FILE_SIZE:", "if 0:"),
-    Mistake("not brought to disk", "directory", "                os.fsync(fd)\n", ""),
     Mistake("one write", "directory", "_write_all(fd, data)\n", "os.write(fd, data)\n"),
     Mistake(
         "one read",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hybridjit.codegen.emit.conversions import settled
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expressions import checked_divisor
-from hybridjit.codegen.emit.externs import call_extern
-from hybridjit.codegen.emit.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import Value
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
@@ -17,9 +14,13 @@ from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from hybridjit.codegen.emit import conversions, externs, intrinsics
     from hybridjit.codegen.math import library as math_library
 else:
     math_library = lazy_module("hybridjit.codegen.math.library")
+    conversions = lazy_module("hybridjit.codegen.emit.conversions")
+    externs = lazy_module("hybridjit.codegen.emit.externs")
+    intrinsics = lazy_module("hybridjit.codegen.emit.intrinsics")
 
 
 def emit_call(emitter: Emitter, expr: tir.Call) -> Value:
@@ -30,7 +31,8 @@ def emit_call(emitter: Emitter, expr: tir.Call) -> Value:
     dtype = expr.args[0].dtype
     if expr.name == "fmod" and dtype.is_integer:
         args[1] = checked_divisor(emitter, args[1], expr)
-    return settled(emitter, emit_intrinsic(emitter.b, expr.name, args, dtype), expr, dtype)
+    value = intrinsics.emit_intrinsic(emitter.b, expr.name, args, dtype)
+    return conversions.settled(emitter, value, expr, dtype)
 
 
 def _part(emitter: Emitter, expr: tir.Call) -> Value:
@@ -58,7 +60,7 @@ def forget_pairs(emitter: Emitter, stored: tir.Buffer | None = None) -> None:
 def emit_extern(emitter: Emitter, expr: tir.ExternCall) -> Value:
     """The result of a function out of the kernel, which may change anything."""
     forget_pairs(emitter)
-    return call_extern(emitter, expr)
+    return externs.call_extern(emitter, expr)
 
 
 def _reads(expr: Expr, buffer: tir.Buffer) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from llvmlite import ir
 
 from hybridjit.codegen.declarations import declare_function
-from hybridjit.codegen.emit.half import extend_half, round_to_half
 from hybridjit.codegen.llvm_types import (
     FLOAT,
     I16,
@@ -23,6 +24,12 @@ from hybridjit.codegen.llvm_types import (
 )
 from hybridjit.codegen.module_features import has_feature
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import half
+else:
+    half = lazy_module("hybridjit.codegen.emit.half")
 
 
 def emit_cast(b: Builder, value: Value, source: DType, to: DType) -> Value:
@@ -71,7 +78,7 @@ def _from_float(b: Builder, value: Value, source: DType, to: DType) -> Value:
         single = value if source is FLOAT32 else b.fptrunc(value, like(value, FLOAT))
         return narrow(b, single, BFLOAT16)
     if to is FLOAT16:
-        return round_to_half(b, value)
+        return half.round_to_half(b, value)
     target = like(value, value_type(to))
     if value.type == target:
         return value
@@ -149,7 +156,7 @@ def like(value: Value, scalar: LLVMType) -> LLVMType:
 def widen(b: Builder, value: Value, dtype: DType) -> Value:
     """A half-precision value as float32; other values as they are."""
     if dtype is FLOAT16:
-        return extend_half(b, value)
+        return half.extend_half(b, value)
     if dtype is BFLOAT16:
         wide = like(value, I32)
         high = b.shl(b.zext(value, wide), ir.Constant(wide, 16))
@@ -160,7 +167,7 @@ def widen(b: Builder, value: Value, dtype: DType) -> Value:
 def narrow(b: Builder, value: Value, dtype: DType) -> Value:
     """A float32 rounded to half precision; for other types, `value` as it is."""
     if dtype is FLOAT16:
-        return round_to_half(b, value)
+        return half.round_to_half(b, value)
     if dtype is not BFLOAT16:
         return value
     wide, short = like(value, I32), like(value, I16)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -12,7 +13,6 @@ from hybridjit.codegen.emit.emitter import Emitter, Lanes
 from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.index_factors import join_fused
 from hybridjit.codegen.emit.memory import PAGE, ArrayAddress
-from hybridjit.codegen.emit.quick_index import emit_quick_index
 from hybridjit.codegen.emit.streams import find_step
 from hybridjit.codegen.emit.vector_indices import emit_index
 from hybridjit.codegen.emit.vector_memory import Access
@@ -21,6 +21,13 @@ from hybridjit.codegen.sites import Failure
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import quick_index
+else:
+    quick_index = lazy_module("hybridjit.codegen.emit.quick_index")
+
 
 # What a loop reads next is asked for ahead if the next round is no further on than this.
 _NEAR_BYTES = 512
@@ -133,7 +140,7 @@ def _quick_index(emitter: Emitter, expr: Expr, index: Value) -> Value:
     """`index`, the value of `expr`, or what is the same wherever it is inside an axis."""
     match expr:
         case tir.Cast(to, value, False) if to is INT64 and is_free(emitter, value):
-            quick = emit_quick_index(emitter.b, emitter.emit(value), value.dtype)
+            quick = quick_index.emit_quick_index(emitter.b, emitter.emit(value), value.dtype)
             return index if quick is None else quick
         case _:
             return index

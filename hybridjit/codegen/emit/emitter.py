@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 
@@ -17,12 +17,9 @@ from hybridjit.analysis.limits import Limits
 from hybridjit.analysis.packing import Packing
 from hybridjit.codegen.emit.casts import emit_cast
 from hybridjit.codegen.emit.float_builder import FloatBuilder
-from hybridjit.codegen.emit.interrupt import poll_function
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, call_free
-from hybridjit.codegen.emit.source_lines import SourceLines
 from hybridjit.codegen.emit.streams import Streamed
-from hybridjit.codegen.emit.timers import Timers, note_time, read_clock
 from hybridjit.codegen.emit.vector_values import (
     Index,
     Ramp,
@@ -38,8 +35,19 @@ from hybridjit.errors import InternalError, Span
 from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
 from hybridjit.ir.expr import Buffer, Expr, ExternCall, Var
 from hybridjit.ir.stmt import For, Print, Stmt, Store, flat_stmts
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import interrupt
+    from hybridjit.codegen.emit import timers as loop_timers
+    from hybridjit.codegen.emit.source_lines import SourceLines
+    from hybridjit.codegen.emit.timers import Timers
+else:
+    interrupt = lazy_module("hybridjit.codegen.emit.interrupt")
+    loop_timers = lazy_module("hybridjit.codegen.emit.timers")
+
 
 # How much more often a check passes than it fails.
 _LIKELY, _UNLIKELY = 1 << 20, 1
@@ -129,6 +137,10 @@ class Lanes:
     in_order: Block | None = None
 
 
+def _poll_function(module: Module) -> Function:
+    return interrupt.poll_function(module)
+
+
 class Emitter:
     """The code of one function: where it is, and what is known there."""
 
@@ -139,7 +151,7 @@ class Emitter:
         function: Function,
         error: Value,
         *,
-        poll: Callable[[Module], Function] = poll_function,
+        poll: Callable[[Module], Function] = _poll_function,
         poll_work: int | None = None,
     ) -> None:
         self.language, self.options = language, options
@@ -243,12 +255,12 @@ class Emitter:
         if timers is None or slot is None or slot in dict(self._timed) or self.lanes is not None:
             yield
             return
-        begin = read_clock(self.b, self.module)
+        begin = loop_timers.read_clock(self.b, self.module)
         self._timed.append((slot, begin))
         yield
         self._timed.pop()
         if not self.is_closed:
-            note_time(self.b, self.module, timers, slot, begin)
+            loop_timers.note_time(self.b, self.module, timers, slot, begin)
 
     # -- lanes ---------------------------------------------------------------------------------
 
@@ -363,7 +375,7 @@ class Emitter:
         self.free_from(0, [self.made[buffer][0] for buffer in kept])
         if self.options.timers is not None and status == 0:
             for slot, begin in reversed(self._timed):
-                note_time(self.b, self.module, self.options.timers, slot, begin)
+                loop_timers.note_time(self.b, self.module, self.options.timers, slot, begin)
         self.b.ret(ir.Constant(I32, status))
 
     def free_from(self, live: int, kept: Sequence[Value] = ()) -> None:

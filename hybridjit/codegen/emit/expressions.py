@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from hybridjit.codegen.emit.arithmetic import emit_binary, emit_fraction, emit_negate
-from hybridjit.codegen.emit.conversions import settled
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expression_facts import is_free, varies
-from hybridjit.codegen.emit.intrinsics import emit_intrinsic
 from hybridjit.codegen.emit.magnitude import emit_sure_answers, find_magnitude
 from hybridjit.codegen.emit.vector_values import any_lane, has_lanes, zeros
 from hybridjit.codegen.llvm_types import Block, Complex, Value, constant, find_constant, is_signed
@@ -21,10 +19,13 @@ from hybridjit.ir.expr import Expr
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from hybridjit.codegen.emit import conversions, intrinsics
     from hybridjit.codegen.math import integers, known_powers
 else:
     integers = lazy_module("hybridjit.codegen.math.integers")
     known_powers = lazy_module("hybridjit.codegen.math.known_powers")
+    conversions = lazy_module("hybridjit.codegen.emit.conversions")
+    intrinsics = lazy_module("hybridjit.codegen.emit.intrinsics")
 
 
 def emit_constant(_: Emitter, expr: tir.Const) -> Value:
@@ -64,7 +65,9 @@ def emit_operator(emitter: Emitter, expr: tir.Binary) -> Value:
     if isinstance(expr, tir.Mod) and dtype.is_float and expr.rhs == tir.const(1, dtype):
         return emit_fraction(emitter.b, x, dtype)
     value = emit_binary(emitter.b, type(expr), x, y, dtype)
-    return settled(emitter, value, expr, dtype) if isinstance(expr, tir.Compare) else value
+    if not isinstance(expr, tir.Compare):
+        return value
+    return conversions.settled(emitter, value, expr, dtype)
 
 
 def _compare_magnitude(emitter: Emitter, expr: tir.Binary, arg: Expr) -> Value:
@@ -74,7 +77,7 @@ def _compare_magnitude(emitter: Emitter, expr: tir.Binary, arg: Expr) -> Value:
     start = emitter.b.block
     done, close = emitter.fork(emitter.b.settled(is_sure))
     emitter.b.position_at_end(close)
-    length = emit_intrinsic(emitter.b, "abs", [z], arg.dtype)
+    length = intrinsics.emit_intrinsic(emitter.b, "abs", [z], arg.dtype)
     exact = emit_binary(emitter.b, type(expr), length, bound, expr.rhs.dtype)
     end = emitter.b.block
     emitter.b.branch(done)
@@ -99,7 +102,8 @@ def checked_divisor(emitter: Emitter, y: Value, expr: Expr) -> Value:
 def _power(emitter: Emitter, x: Value, y: Value, expr: tir.Pow) -> Value:
     dtype = expr.dtype
     if not dtype.is_integer:
-        return _small_power(emitter, x, expr) or emit_intrinsic(emitter.b, "pow", [x, y], dtype)
+        small = _small_power(emitter, x, expr)
+        return small or intrinsics.emit_intrinsic(emitter.b, "pow", [x, y], dtype)
     if is_signed(dtype) and not isinstance(expr.rhs, tir.Const):
         fits = emitter.b.icmp_signed(">=", y, ir.Constant(y.type, 0))
         emitter.check(fits, Failure.POWER, expr.span)
@@ -122,7 +126,9 @@ def _small_power(emitter: Emitter, x: Value, expr: tir.Pow) -> Value:
             return emitter.b.fdiv(one, x)
         case exponent:
             name = known_powers.NAMES.get(float(exponent.real))
-            return None if name is None else emit_intrinsic(emitter.b, name, [x], expr.dtype)
+            if name is None:
+                return None
+            return intrinsics.emit_intrinsic(emitter.b, name, [x], expr.dtype)
 
 
 def emit_logical(emitter: Emitter, expr: tir.And | tir.Or) -> Value:

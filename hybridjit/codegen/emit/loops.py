@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from llvmlite import ir
 
 from hybridjit.analysis.cost import find_quiet_work, find_work
@@ -15,7 +17,6 @@ from hybridjit.analysis.limits import (
 from hybridjit.codegen.emit.emitter import Emitter, Lanes, LoopTargets
 from hybridjit.codegen.emit.index_factors import loop_factor
 from hybridjit.codegen.emit.loop_hints import hint_loop
-from hybridjit.codegen.emit.prefetch import emit_prefetches, find_requests
 from hybridjit.codegen.emit.statements import note_limits
 from hybridjit.codegen.emit.vector_values import any_lane
 from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant
@@ -24,6 +25,12 @@ from hybridjit.ir import stmt as tis
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.stmt import UNNAMED, Stmt
 from hybridjit.ir.visit import children
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import prefetch
+else:
+    prefetch = lazy_module("hybridjit.codegen.emit.prefetch")
 
 
 def run_plain_loop(emitter: Emitter, loop: tis.For) -> None:
@@ -112,8 +119,10 @@ def count(
     shown = named_var(loop)
     emitter.loop_vars += shown
     outer = emitter.prefetches
-    emitter.prefetches = (*outer, *find_requests(emitter, loop, origin[1]))
-    emit_prefetches(emitter, loop)
+    if loop.annotations:
+        emitter.prefetches = (*outer, *prefetch.find_requests(emitter, loop, origin[1]))
+    if emitter.prefetches:
+        prefetch.emit_prefetches(emitter, loop)
     _round(emitter, loop.body, _exit_of(emitter, done), again)
     emitter.prefetches = outer
     del emitter.loop_vars[len(emitter.loop_vars) - len(shown) :]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -30,13 +31,13 @@ from hybridjit.codegen.emit.emitter import POLL_WORK, Emitter
 from hybridjit.codegen.emit.loops import iterate, loop_bounds, loop_value
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.emit.stream_stores import begin_stream, end_stream, run_loop, run_uncut
-from hybridjit.codegen.emit.timers import Timers, note_chunk, read_clock
 from hybridjit.codegen.emit.vector_loops import is_whole
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
 from hybridjit.codegen.pool.names import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import (
+    AUTOMATIC,
     Allocate,
     Break,
     For,
@@ -49,21 +50,26 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import children, walk
-from hybridjit.lowering.chunks import AUTOMATIC
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import timers as loop_timers
+    from hybridjit.codegen.emit.timers import Timers
+else:
+    loop_timers = lazy_module("hybridjit.codegen.emit.timers")
+
 
 _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
 
-def run_for(emitter: Emitter, loop: For) -> None:
-    """Run a loop; the outermost parallel loops of a kernel run on the pool, if they can."""
-    timers = emitter.options.timers
-    with emitter.timed(None if timers is None else timers.slots.get(loop)):
-        if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
-            _run_on_pool(emitter, loop)
-        else:
-            run_loop(emitter, loop)
+def run_parallel(emitter: Emitter, loop: For) -> None:
+    """Run a parallel loop: the outermost ones of a kernel on the pool, if they can."""
+    if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
+        _run_on_pool(emitter, loop)
+    else:
+        run_loop(emitter, loop)
 
 
 def _run_on_pool(emitter: Emitter, loop: For) -> None:
@@ -292,9 +298,9 @@ def _timed_chunk(emitter: Emitter, timers: Timers | None, loop: For) -> Generato
     if timers is None or slot is None:
         yield
         return
-    begin = read_clock(emitter.b, emitter.module)
+    begin = loop_timers.read_clock(emitter.b, emitter.module)
     yield
-    note_chunk(emitter.b, emitter.module, timers, slot, emitter.error, begin)
+    loop_timers.note_chunk(emitter.b, emitter.module, timers, slot, emitter.error, begin)
 
 
 def _poll_function(module: Module) -> Function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -12,10 +13,8 @@ from hybridjit.codegen.emit.elements import access_lanes, emit_indices, is_own_r
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expression_facts import is_free, varies
 from hybridjit.codegen.emit.expressions import begin_if_any, choice
-from hybridjit.codegen.emit.externs import call_python
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.memory import Register
-from hybridjit.codegen.emit.packed_stores import run_packed
 from hybridjit.codegen.emit.vector_indices import emit_index
 from hybridjit.codegen.emit.vector_values import has_lanes
 from hybridjit.codegen.llvm_types import I64, Value
@@ -27,6 +26,13 @@ from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.emit import externs, packed_stores
+else:
+    externs = lazy_module("hybridjit.codegen.emit.externs")
+    packed_stores = lazy_module("hybridjit.codegen.emit.packed_stores")
 
 
 def run_let(emitter: Emitter, stmt: tis.Let) -> None:
@@ -46,7 +52,7 @@ def note_limits(emitter: Emitter, var: Var, limits: Limits | None) -> None:
 
 def run_store(emitter: Emitter, stmt: tis.Store) -> None:
     """Set an element or a variable, in the active lanes."""
-    if emitter.lanes is not None and run_packed(emitter, emitter.lanes, stmt):
+    if _run_packed(emitter, stmt):
         forget_pairs(emitter, stmt.buffer)
         return
     value = emitter.emit(stmt.value)
@@ -60,6 +66,14 @@ def run_store(emitter: Emitter, stmt: tis.Store) -> None:
     else:
         raise InternalError("all lanes set one variable", "codegen", stmt.span)
     forget_pairs(emitter, stmt.buffer)
+
+
+def _run_packed(emitter: Emitter, stmt: tis.Store) -> bool:
+    """Emit a store of a loop that packs what passes a test; give False if it is none."""
+    lanes = emitter.lanes
+    if lanes is None or lanes.packing is None:
+        return False
+    return packed_stores.run_packed(emitter, lanes, stmt)
 
 
 def _store_element(emitter: Emitter, stmt: tis.Store, value: Value) -> None:
@@ -241,4 +255,4 @@ def _message(emitter: Emitter, message: Sequence[str | Expr]) -> list[str | tupl
 def run_print(emitter: Emitter, stmt: tis.Print) -> None:
     """Let Python print."""
     values = [part for part in _message(emitter, stmt.message) if isinstance(part, tuple)]
-    call_python(emitter, stmt, values, ir.Constant(I64.as_pointer(), None))
+    externs.call_python(emitter, stmt, values, ir.Constant(I64.as_pointer(), None))

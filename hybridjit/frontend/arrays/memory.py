@@ -6,23 +6,39 @@ import ast
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hybridjit.analysis.distances import Order
-from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.arith.totality import is_total
 from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.hoisting import may_have_effect
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Mask, Place, Value, View
+from hybridjit.frontend.values import (
+    INDEX_NAMES,
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Mask,
+    Place,
+    Value,
+    View,
+)
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import order as orders
+    from hybridjit.analysis.order import Iterations
+else:
+    orders = lazy_module("hybridjit.analysis.order")
+
 
 T = TypeVar("T")
 
@@ -320,7 +336,7 @@ def _needs_copy(build: Builder, target: View, value: ArrayExpr) -> bool:
     nodes = _element_nodes(build, value, indices)
     loops = [index for index in indices if isinstance(index, Var)]
     varying = {node.var for node in nodes if isinstance(node, Let)}
-    iterations = Iterations(loops, varying, build.ranges.inside(indices, target.shape))
+    iterations = orders.Iterations(loops, varying, build.ranges.inside(indices, target.shape))
     place = locate(target, indices)
     loads = [node for node in nodes if isinstance(node, Load)]
     return any(_may_meet(build, load, target.buffer, place, iterations) for load in loads)

@@ -11,11 +11,10 @@ import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.numpy_refusals import HELP
-from hybridjit.frontend.values import AnyArray, Array, describe
+from hybridjit.frontend.values import INDEX_NAMES, AnyArray, Array, describe
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.scalars.suggest import did_you_mean
 
-INDEX_NAMES = "ijklmnpq"
 _OUTSIDE = "read it outside the script, and pass it in"
 # `{0}` is the array.
 _ATTRIBUTE_HELP = {

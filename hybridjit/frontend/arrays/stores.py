@@ -5,29 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.aliases import Alias, PartAlias
-from hybridjit.frontend.arrays.elementwise import (
-    broadcast_to,
-    elementwise,
-    refuse_shapes,
-    require_size,
-    same_mask,
-    shape_text,
-)
-from hybridjit.frontend.arrays.gather import (
-    Entry,
-    Gathered,
-    has_mask,
-    masked_part,
-    part_at,
-    place_in,
-    scattered,
-)
 from hybridjit.frontend.arrays.memory import (
     as_it_was,
     copied,
@@ -52,10 +35,21 @@ from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Nothing,
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.stmt import Store
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.operators import BINARY, SYMBOLS
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend import aliases
+    from hybridjit.frontend.arrays import elementwise as elementwise_arrays
+    from hybridjit.frontend.arrays import gather
+    from hybridjit.frontend.arrays.gather import Entry, Gathered
+else:
+    aliases = lazy_module("hybridjit.frontend.aliases")
+    elementwise_arrays = lazy_module("hybridjit.frontend.arrays.elementwise")
+    gather = lazy_module("hybridjit.frontend.arrays.gather")
 
 
 @record
@@ -110,14 +104,14 @@ def _target_at(
     build: Builder, owner: Array | View, values: Sequence[Entry], node: ast.Subscript
 ) -> Target:
     """The target for entries whose values are given; slices have none."""
-    if has_mask(values):
-        part, mask = masked_part(build, owner, values, node)
+    if gather.has_mask(values):
+        part, mask = gather.masked_part(build, owner, values, node)
         assert isinstance(part, View)
         return Target(part, mask)
     if any(isinstance(value, AnyArray) for value in values):
-        found = scattered(build, owner, values, node)
+        found = gather.scattered(build, owner, values, node)
         return Target(found.view, scattered=found)
-    part = part_at(build, owner, values, node)
+    part = gather.part_at(build, owner, values, node)
     assert not isinstance(part, ArrayExpr)
     return Target(view_of(build, part))
 
@@ -146,7 +140,7 @@ def _is_selected_alike(build: Builder, value: ArrayExpr, target: Target, mask: M
     """Whether each element that a mask selects has its own at the same place of `value`."""
     if value.mask is None:
         return value.shape is target.shape  # one number everywhere
-    return same_mask(build, value.mask, mask)
+    return elementwise_arrays.same_mask(build, value.mask, mask)
 
 
 def _put_selected(
@@ -183,7 +177,7 @@ def _scatter(build: Builder, target: Gathered, value: ArrayExpr, span: Span) -> 
         value = elements_of(build, Array(copied(build, value, "t", span)))
 
     def body(indices: tuple[Expr, ...]) -> None:
-        place = place_in(target, indices)
+        place = gather.place_in(target, indices)
         stored = store_value(value.element(indices), target.view.dtype, span)
         build.emit(Store(target.view.buffer, place, stored, span=span))
 
@@ -209,11 +203,11 @@ def _broadcast(
     if extra > 0:
         for size in value.shape[:extra]:
             if constant(size) is None:
-                require_size(build, size, ONE, stmt)
+                elementwise_arrays.require_size(build, size, ONE, stmt)
             elif constant(size) != 1:
-                raise refuse_shapes(build, [shape, value.shape], stmt)
+                raise elementwise_arrays.refuse_shapes(build, [shape, value.shape], stmt)
         value = _without_leading(value, extra)
-    return broadcast_to(build, value, shape, stmt)
+    return elementwise_arrays.broadcast_to(build, value, shape, stmt)
 
 
 def _without_leading(value: ArrayExpr, extra: int) -> ArrayExpr:
@@ -230,13 +224,15 @@ def update(build: Builder, target: Target, stmt: ast.AugAssign) -> None:
     target, old, operand = _before(build, target, stmt.value)
     node = ast.BinOp(stmt.target, stmt.op, stmt.value)
     ast.copy_location(node, stmt)
-    new = elementwise(build, [old, operand], lambda parts: combined(build, op, parts, span), node)
+    new = elementwise_arrays.elementwise(
+        build, [old, operand], lambda parts: combined(build, op, parts, span), node
+    )
     if isinstance(new, Scalar):  # of an array without dimensions
         number = new
         new = ArrayExpr((), number.type.dtype, lambda _: number)
     _check_in_place(build, new.dtype, target.buffer.dtype, SYMBOLS[op], span)
     if target.mask is None and len(new.shape) > len(target.shape):
-        raise refuse_shapes(build, [target.shape, new.shape], stmt)
+        raise elementwise_arrays.refuse_shapes(build, [target.shape, new.shape], stmt)
     _put_fitted(build, target, new, stmt)
 
 
@@ -290,7 +286,7 @@ def named(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array |
     if value.may_be_copy:
         script = build.around[0].block if build.around else build.body
         last = script[-1] if script else None
-        build.aliases.append(Alias(value.shown, name, build.span(stmt), last))
+        build.aliases.append(aliases.Alias(value.shown, name, build.span(stmt), last))
     return value
 
 
@@ -305,7 +301,7 @@ def note_part(build: Builder, value: ArrayExpr, made: Array, name: str, stmt: as
     script = build.around[0].block if build.around else build.body
     last = script[-1] if script else None
     is_given, is_once = not build.is_made_here(value.part_of), script is build.body
-    alias = PartAlias(value.part_of, name, span, last, made.buffer, is_given, is_once)
+    alias = aliases.PartAlias(value.part_of, name, span, last, made.buffer, is_given, is_once)
     build.aliases.append(alias)
 
 
@@ -352,7 +348,7 @@ def replace_array(build: Builder, old: Array, value: ArrayExpr, target: ast.Name
             continue
         if isinstance(size, Const) and isinstance(wanted, Const):
             raise _refuse_other_shape(build, old, value, target)
-        require_size(build, size, wanted, target)
+        elementwise_arrays.require_size(build, size, wanted, target)
     store_array(build, view_of(build, old), value, build.span(target))
 
 
@@ -360,8 +356,8 @@ def _refuse_other_shape(
     build: Builder, old: Array, value: ArrayExpr, target: ast.Name
 ) -> Exception:
     return build.refuse(
-        f"'{target.id}' has the shape {shape_text(old.shape)}, and cannot become an array of "
-        f"shape {shape_text(value.shape)} here",
+        f"'{target.id}' has the shape {elementwise_arrays.shape_text(old.shape)}, and cannot "
+        f"become an array of shape {elementwise_arrays.shape_text(value.shape)} here",
         target,
         help="use another name",
     )

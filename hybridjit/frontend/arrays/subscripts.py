@@ -6,13 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from types import EllipsisType
+from typing import TYPE_CHECKING
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError, Span
-from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_span
 from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
-from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
     AnyArray,
@@ -30,10 +29,18 @@ from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, S
 from hybridjit.ir.stmt import Allocate, If, Raise, Store
 from hybridjit.ir.texts import text_of
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.scalars.conversion import truth
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import extents, refusals
+    from hybridjit.frontend.arrays.extents import Span1D
+else:
+    extents = lazy_module("hybridjit.frontend.arrays.extents")
+    refusals = lazy_module("hybridjit.frontend.arrays.refusals")
 
 
 @record
@@ -207,8 +214,9 @@ def spread(
     given = sum(not isinstance(value, (EllipsisType, Nothing)) for value in values)
     if given > ndim:
         raise build.mismatch(
-            f"too many indices: `{ast.unparse(node.value)}` has {count(ndim, 'dimension')}, "
-            f"found {count(given, 'index', 'indices')}",
+            f"too many indices: `{ast.unparse(node.value)}` has "
+            f"{refusals.count(ndim, 'dimension')}, "
+            f"found {refusals.count(given, 'index', 'indices')}",
             node,
         )
     dots = sum(value is ... for value in values)
@@ -239,10 +247,10 @@ def _slice(build: Builder, node: ast.Slice, size: Expr) -> Span1D:
         ends = (ZERO, size) if step > 0 else (minus(size, ONE), minus(Const(-1), size))
     bounds = _bound(build, node.lower, ends[0]), _bound(build, node.upper, ends[1])
     if isinstance(step, int):
-        return slice_span(size, bounds, step, build.ranges)
-    found = slice_at_run_time(size, bounds, step, build.ranges)
+        return extents.slice_span(size, bounds, step, build.ranges)
+    found = extents.slice_at_run_time(size, bounds, step, build.ranges)
     start, extent = (_kept(build, part, node) for part in (found.start, found.extent))
-    return Span1D(start, step, extent)
+    return extents.Span1D(start, step, extent)
 
 
 def _kept(build: Builder, expr: Expr, node: ast.AST) -> Expr:

@@ -160,14 +160,14 @@ def test_a_directory_that_is_deleted_during_a_save_is_made_again(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_sample(directory)
-    original = os.fsync
+    original = os.rename
 
-    def delete_and_sync(fd: int) -> None:
+    def delete_and_rename(source: str, target: str, **places: int) -> None:
         shutil.rmtree(directory)
-        monkeypatch.setattr(os, "fsync", original)
-        original(fd)
+        monkeypatch.setattr(os, "rename", original)
+        original(source, target, **places)
 
-    monkeypatch.setattr(os, "fsync", delete_and_sync)
+    monkeypatch.setattr(os, "rename", delete_and_rename)
     check_recovers(directory)
 
 
