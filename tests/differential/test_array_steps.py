@@ -1,7 +1,8 @@
-"""Slices whose step is known only when the script runs, against NumPy."""
+"""Slices whose step, or whose far ends, are known only when the script runs, against NumPy."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy
@@ -60,3 +61,32 @@ def test_agrees_with_numpy(case: tuple[Any, ...]):
     function, *args = case
     kernel: Any = hybrid.script(function)
     assert_agree(kernel, args)
+
+
+FAR = (-(2**63), -(2**62) - 9, -1, 1, 2**62, 2**63 - 1)
+
+
+def upward(v: Array, k: int, n: int):
+    return len(v[k:n]), v[k:n].sum(), v[k:n:2].sum(), v[1:n].sum(), v[k:n][1:].max(initial=0)
+
+
+def downward(v: Array, k: int, n: int):
+    return len(v[k:n:-1]), v[k:n:-1].sum(), v[k:n:-2].sum(), v[k:1:-1].sum()
+
+
+def stepping(v: Array, k: int, n: int):
+    return len(v[k::n]), v[k::n].sum(), v[::n].sum(), v[:k:n].sum()
+
+
+def set_far(v: Array, k: int, n: int):
+    v[k:n] += 1.0
+    v[k::n] = 5.0
+
+
+@pytest.mark.parametrize("function", [upward, downward, stepping, set_far])
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_ends_and_steps_of_any_size(function: Any, size: int):
+    """What lies between numbers that are as far apart as int64 allows is counted all the same."""
+    kernel: Any = hybrid.script(function)
+    for k, n in product(FAR, FAR):
+        assert_agree(kernel, [np.arange(1.0, size + 1), k, n])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, constant, minus, plus, tidy
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Gt, Lt, Max, Min, Select, Sub
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Gt, Lt, Max, Min, Select, Sub
 from hybridjit.record import record
 
 
@@ -27,8 +27,9 @@ def slice_at_run_time(
     else:
         is_up = Gt(step, ZERO)
         length, start = Select(is_up, up.extent, down.extent), Select(is_up, up.start, down.start)
-        width = Select(is_up, step, Sub(ZERO, step))
-    return Span1D(start, step, FloorDiv(Sub(Add(length, width), ONE), width))
+        width = Select(is_up, step, Sub(ZERO, Max(step, Const(-INT64.bounds[1]))))
+    # Steps may be as large as numbers are: nothing is added to them.
+    return Span1D(start, step, plus(FloorDiv(minus(length, ONE), width), ONE))
 
 
 def slice_span(
@@ -48,7 +49,7 @@ def _upward(
     start = ZERO if lower is None else _from_front(lower, size, ZERO, ranges)
     stop = size
     if upper is not None:
-        stop = _from_front(upper, size, None, ranges)
+        stop = _from_front(upper, size, _least_end(upper, ZERO), ranges)
         if not _is_from_end(upper) and not ranges.is_at_most(stop, size):
             stop = tidy(Min(stop, size))
     return Span1D(start, step, _extent(start, stop, step, ranges))
@@ -61,7 +62,7 @@ def _downward(
     last = minus(size, ONE)
     start = last
     if lower is not None:
-        start = _from_front(lower, size, None, ranges)
+        start = _from_front(lower, size, _least_end(lower, Const(-1)), ranges)
         if not _is_from_end(lower) and not ranges.is_at_most(start, last):
             start = tidy(Min(start, last))
     stop = Const(-1) if upper is None else _from_front(upper, size, Const(-1), ranges)
@@ -75,6 +76,14 @@ def _extent(low: Expr, high: Expr, step: int, ranges: Ranges) -> Expr:
     if step == 1:
         return length
     return tidy(FloorDiv(plus(length, Const(step - 1)), Const(step)))
+
+
+def _least_end(bound: Expr, least: Expr) -> Expr | None:
+    """Where a slice ends that has no elements; None if its bound is a number.
+
+    The distance from an end that is far below it would overflow.
+    """
+    return least if constant(bound) is None else None
 
 
 def _is_from_end(bound: Expr) -> bool:
