@@ -7,7 +7,7 @@ Compiling for ever needs no more memory: what llvmlite never frees is freed here
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,9 @@ from hybridjit.record import record
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
-    from hybridjit.codegen import signed_zeros
+    from hybridjit.codegen import repeated_bytes, signed_zeros
 else:
+    repeated_bytes = lazy_module("hybridjit.codegen.repeated_bytes")
     signed_zeros = lazy_module("hybridjit.codegen.signed_zeros")  # for code that compares floats
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
@@ -60,13 +61,21 @@ def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
     builder = _pass_builder(target)
     module = _run(builder.getModulePassManager(), parse_llvm(text), builder)
-    if not target.is_arm:
+    mend = _find_mend(text, target)
+    if mend is None:
         return module
     made = str(module)
-    if "fcmp" not in made:
-        return module
-    kept = signed_zeros.keep_zeros(made)
+    kept = mend(made)
     return module if kept is made else parse_llvm(kept)
+
+
+def _find_mend(text: str, target: Target) -> Callable[[str], str] | None:
+    """What must be done to optimised code, so that LLVM's back end compiles it right."""
+    if target.is_arm:
+        return signed_zeros.keep_zeros if "fcmp" in text else None
+    # LLVM itself gives bytes to the functions that multiply them.
+    has_long_bytes = "<64 x i8>" in text or "vpdpbusd" in text
+    return repeated_bytes.repeat_words if has_long_bytes else None
 
 
 def tidy(text: str, target: Target) -> Optimized:
