@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.arrays.memory import (
-    as_it_was,
     check_writable,
     has_effect,
     in_order,
@@ -27,7 +26,7 @@ from hybridjit.frontend.arrays.stores import (
     target_of,
     update,
 )
-from hybridjit.frontend.arrays.subscripts import element_or_part, shown
+from hybridjit.frontend.arrays.subscripts import element_or_part, row_as_it_was, shown
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
@@ -372,7 +371,7 @@ def _target(build: Builder, target: ast.Subscript) -> Target:
     owner = build.evaluate(target.value)
     mark = len(build.body)
     with in_order(build, [target.slice]):
-        return _target_of(build, as_it_was(build, owner, mark), target)
+        return _target_of(build, row_as_it_was(build, owner, mark, target), target)
 
 
 def _target_of(build: Builder, owner: Value, target: ast.Subscript) -> Target:

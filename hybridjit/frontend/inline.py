@@ -13,7 +13,7 @@ from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.annotations import annotations_in
 from hybridjit.frontend.arrays.calls import store_in
 from hybridjit.frontend.arrays.elementwise import elementwise, without_list
-from hybridjit.frontend.arrays.memory import elements_of, evaluate_all
+from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, settled
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.arrays.stores import named
 from hybridjit.frontend.assignments import frozen
@@ -179,6 +179,7 @@ def _inline_body(
     call: _Call,
 ) -> Value:
     outer, outer_stack, source = build.frame, build.stack, called.source
+    evaluated, build.evaluated = build.evaluated, {}  # of expressions in the caller
     node = call.node
     copied_at = build.unit.copied_at
     build.unit.copied_at = copied_at or call.span
@@ -205,7 +206,7 @@ def _inline_body(
         with build.collect() as stmts:
             goes_on = build.run_block(source.node.body)
     finally:
-        build.frame, build.stack = outer, outer_stack
+        build.frame, build.stack, build.evaluated = outer, outer_stack, evaluated
         build.unit.copied_at = copied_at
     if len(build.unit.errors) > errors:
         _note_call(build, errors, called, node)
@@ -330,7 +331,7 @@ def _argument(build: Builder, name: str, value: Value, node: ast.expr) -> Value:
         return replace(value, items=items)
     if isinstance(value, ArrayExpr):
         return named(build, value, name, node)
-    return value
+    return settled(build, value) if isinstance(value, Array) else value
 
 
 def _note_call(build: Builder, first: int, called: _Called, node: ast.Call) -> None:

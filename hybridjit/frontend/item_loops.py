@@ -12,7 +12,13 @@ from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_size
 from hybridjit.frontend.arrays.lists import item_at, length, refuse_empty
-from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, fixed_index, materialize
+from hybridjit.frontend.arrays.memory import (
+    elements_of,
+    evaluate_all,
+    fixed_index,
+    materialize,
+    settled,
+)
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.assignments import assign_name, frozen, rows_of
 from hybridjit.frontend.builder import Builder
@@ -26,6 +32,7 @@ from hybridjit.frontend.records import record_at
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
+    Array,
     ArrayExpr,
     Builtin,
     Foreign,
@@ -341,7 +348,7 @@ def _steady(build: Builder, value: AnyArray, node: ast.expr) -> AnyArray:
         return materialize(build, value, "items", build.span(node))
     if value.buffer in build.unit.rebound:  # the name may get another array meanwhile
         return materialize(build, elements_of(build, value), "items", build.span(node))
-    return value
+    return settled(build, value) if isinstance(value, Array) else value
 
 
 def _reads_memory(build: Builder, value: ArrayExpr) -> bool:

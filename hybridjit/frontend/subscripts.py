@@ -11,7 +11,6 @@ import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays.memory import (
-    as_it_was,
     elements_of,
     evaluate_all,
     in_order,
@@ -21,6 +20,7 @@ from hybridjit.frontend.arrays.subscripts import (
     element_or_part,
     is_slice,
     require_inside,
+    row_as_it_was,
     written_out,
 )
 from hybridjit.frontend.builder import Builder
@@ -86,7 +86,7 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
     owner = build.evaluate(node.value)
     mark = len(build.body)
     with in_order(build, [node.slice]):
-        return _subscript_of(build, as_it_was(build, owner, mark), node)
+        return _subscript_of(build, row_as_it_was(build, owner, mark, node), node)
 
 
 def _subscript_of(build: Builder, owner: Value, node: ast.Subscript) -> Value:

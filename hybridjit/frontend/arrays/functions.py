@@ -71,10 +71,10 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, find_dtype_argument, flag_argument
 from hybridjit.frontend.values import (
     AnyArray,
-    Array,
     ArrayExpr,
     GrowingList,
     Items,
+    Nothing,
     Value,
     describe,
 )
@@ -258,7 +258,7 @@ def _fill_owner(build: Builder, owner: AnyArray, value: Scalar, node: ast.Call) 
     kept = build.let(value, "value", build.span(node))
     filling = ArrayExpr(view.shape, kept.type.dtype, lambda _: kept)
     store_array(build, view, filling, build.span(node))
-    return Array(view.buffer)
+    return Nothing()
 
 
 # functions of numpy

@@ -435,7 +435,7 @@ def as_it_was(build: Builder, value: Value, mark: int) -> Value:
         build.body.extend(later)
     elif isinstance(value, Array) and any(map(has_effect, later)):
         del build.body[mark:]
-        value = Array(value.buffer, tuple(_as_it_is(build, i) for i in value.indices))
+        value = settled(build, value)
         build.body.extend(later)
     elif isinstance(value, Scalar) and any(map(has_effect, later)) and not is_total(value.expr):
         del build.body[mark:]
@@ -456,15 +456,9 @@ def _is_view(value: ArrayExpr, later: Sequence[Stmt]) -> bool:
     )
 
 
-def _as_it_is(build: Builder, index: Expr) -> Expr:
-    """The index of a row, which stays the same when memory that it reads changes."""
-    if not _reads_memory(index):
-        return index
-    return build.let(Scalar(index, ScalarType(index.dtype)), "t", index.span).expr
-
-
-def _reads_memory(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))
+def settled(build: Builder, value: Array) -> Array:
+    """A row by its indices as they are now: memory that they are read from may change."""
+    return Array(value.buffer, tuple(fixed_index(build, index) for index in value.indices))
 
 
 def has_effect(stmt: Stmt) -> bool:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError, Span
-from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
+from hybridjit.frontend.arrays.memory import (
+    as_it_was,
+    at,
+    compose,
+    elements_of,
+    fixed_index,
+    has_effect,
+    settled,
+    view_of,
+)
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
     AnyArray,
@@ -350,19 +359,42 @@ def _is_inside(build: Builder, position: Expr, size: Expr) -> bool:
     return is_natural and build.ranges.is_at_most(plus(position, ONE), size)
 
 
+def row_as_it_was(build: Builder, owner: Value, mark: int, node: ast.Subscript) -> Value:
+    """What a subscript is of, as it was before the statements from `mark` on, its index.
+
+    If these have effects, a row that is outside fails before them.
+    """
+    later = build.body[mark:]
+    if not isinstance(owner, Array) or not any(map(has_effect, later)):
+        return as_it_was(build, owner, mark)
+    del build.body[mark:]
+    owner = settled(build, owner)
+    for axis, position in enumerate(owner.indices):
+        require_inside(build, position, owner.buffer, axis, node, at_once=True)
+    build.body.extend(later)
+    return owner
+
+
 def require_inside(
-    build: Builder, position: Expr, buffer: Buffer, axis: int, node: ast.AST
+    build: Builder,
+    position: Expr,
+    buffer: Buffer,
+    axis: int,
+    node: ast.AST,
+    *,
+    at_once: bool = False,
 ) -> None:
     """An error at run time for an index that leaves an axis of a buffer, by which a part of
     it is taken: where the part is used for no element, nothing else would see it.
 
-    An index that varies in a loop around is left to the accesses of the part, if it has any.
+    An index that varies in a loop around is left to the accesses of the part, if it has any, unless
+    the error must come `at_once`.
     """
     size = buffer.shape[axis]
     if _is_inside(build, position, size):
         return
     is_empty = any(constant(extent) == 0 for extent in buffer.shape)
-    if not is_empty and any(_varies(build, part) for part in walk(position)):
+    if not (is_empty or at_once) and any(_varies(build, part) for part in walk(position)):
         return
     key = position, size
     blocks = [build.body, *(enclosing.block for enclosing in build.around)]
