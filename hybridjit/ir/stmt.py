@@ -121,6 +121,9 @@ class Stmt(Node):
     __slots__ = ()
 
 
+_LONGEST_STEP = 2**31
+
+
 @record(eq=False)
 class Seq(Stmt):
     """The statements one after the other. Empty means do nothing."""
@@ -170,6 +173,13 @@ class For(Stmt):
         return (UNSAFE, True) in self.annotations
 
     @property
+    def has_short_steps(self) -> bool:
+        """True if the step is a constant, and so small that many together are a number, too: those
+        of a round of lanes, or of a block of iterations for a thread.
+        """
+        return isinstance(self.step, Const) and abs(self.step.value.real) <= _LONGEST_STEP
+
+    @property
     def extent(self) -> Expr:
         """The number of iterations; a constant when the range is.
 
@@ -180,7 +190,9 @@ class For(Stmt):
     @property
     def safe_extent(self) -> Expr:
         """The number of iterations, whatever the bounds are; the step is a constant."""
-        if not isinstance(self.step, Const) or isinstance(self.start, Const):
+        starts_at_zero = isinstance(self.start, Const) and self.start.value == 0
+        are_known = isinstance(self.start, Const) and isinstance(self.stop, Const)
+        if not isinstance(self.step, Const) or starts_at_zero or are_known:
             return self.extent
         last = (Max if self.step.value.real > 0 else Min)(self.stop, self.start)
         if self.step.value == 1:

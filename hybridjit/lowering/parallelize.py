@@ -227,7 +227,7 @@ def is_candidate(loop: For) -> bool:
     """True for a plain loop that runs to its end, without effects that others see."""
     if loop.kind is not LoopKind.SERIAL or loop.has_own_annotations:
         return False
-    if not isinstance(loop.step, Const):
+    if not loop.has_short_steps:
         return False
     if not all(map(is_total, (loop.start, loop.stop))) or has_effects(loop.body):
         return False
@@ -286,7 +286,7 @@ def _is_stepping(loop: For) -> bool:
     """True for a loop of a constant step whose bounds can be computed anywhere in scope."""
     bounds = (loop.start, loop.stop)
     is_free = loop.kind is LoopKind.SERIAL and not loop.has_own_annotations
-    return is_free and isinstance(loop.step, Const) and all(map(is_total, bounds))
+    return is_free and loop.has_short_steps and all(map(is_total, bounds))
 
 
 def has_own_bounds(loop: For, nest: Nest) -> bool:

@@ -91,7 +91,7 @@ class _Privatize(Mutator):
 
 def _is_worth_it(loop: For) -> bool:
     work = find_work(loop)
-    return isinstance(loop.step, Const) and (work is None or work >= MIN_PARALLEL_WORK)
+    return loop.has_short_steps and (work is None or work >= MIN_PARALLEL_WORK)
 
 
 # Splitting

@@ -196,8 +196,8 @@ def _is_counting(loop: For) -> bool:
     is_plain = is_plain and all(item == AUTOMATIC or item[0] in HINTS for item in loop.annotations)
     return (
         is_plain
-        and isinstance(loop.step, Const)
-        and loop.step.value != 0
+        and loop.has_short_steps
+        and loop.step != Const(0)
         and is_total(loop.start)
         and is_total(loop.stop)
     )

@@ -85,6 +85,61 @@ def test_split_loops(bounds: tuple[int, int]) -> None:
     assert scheduled.interpret(*bounds) == plain.interpret(*bounds)
 
 
+# loops that begin or step at constants
+
+ENDS = (-MOST - 1, -MOST + 3, 0, 7, 40, 100)
+
+
+@hybrid.script
+def sum_from_five(end: int) -> int:
+    total = 0
+    for i in range(5, end):
+        total += i
+    return total
+
+
+@hybrid.script
+def sum_from_five_by_threes(end: int) -> int:
+    total = 0
+    for i in range(5, end, 3):
+        total += i
+    return total
+
+
+@hybrid.script
+def sum_down_to(end: int) -> int:
+    total = 0
+    for i in range(-5, -end if end > -MOST else MOST, -1):
+        total += i
+    return total
+
+
+@hybrid.script
+def sum_by_longest(end: int) -> int:
+    total = 0
+    for i in range(-3, end, 2**62):
+        total += i
+    for i in range(end, -9, -(2**62)):
+        total -= i
+    return total
+
+
+FROM_CONSTANTS = [sum_from_five, sum_from_five_by_threes, sum_down_to, sum_by_longest]
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("kernel", FROM_CONSTANTS, ids=lambda kernel: kernel.__name__)
+def test_loops_from_constants(kernel: Kernel[..., Any], end: int) -> None:
+    assert_native_agrees(fresh(kernel), end)
+    with eager():
+        assert_native_agrees(fresh(kernel), end)
+
+
+@pytest.mark.parametrize("end", [*ENDS, MOST, MOST - 3])
+def test_the_longest_steps(end: int) -> None:
+    assert_native_agrees(fresh(sum_by_longest), end)
+
+
 @hybrid.script
 def last(lo: int, hi: int) -> int:
     i = -7
