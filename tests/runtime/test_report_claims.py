@@ -33,8 +33,9 @@ VECTOR = re.compile(r"<\d+ x ")
 ARITHMETIC = re.compile(r"= (f?add|f?sub|f?mul|f?div)( \w+)* <\d+ x ")
 # A float becomes an integer by an instruction that takes it in the first place of a vector.
 CONVERSION = re.compile(r"cvttss|cvttsd|insertelement <\d x \w+> <(float|double) 0\.0")
-# Of at most 4 iterations, as LLVM finds: the loop of all lanes is dropped, or that on threads.
-DROPPED = ("matmul_tiled", "first_above", "decompositions")
+# Of at most 4 iterations, as LLVM finds: the loop of all lanes is dropped, or that on threads; or
+# what it stores is known, and LLVM computes with that.
+DROPPED = ("matmul_tiled", "first_above", "decompositions", "levenshtein")
 
 
 def of_any_size(value: Any) -> Any:
