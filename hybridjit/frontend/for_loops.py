@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybridjit.frontend.arrays.memory import in_order
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.expansion import LOOP_HELP, LOOP_NAMES, expand_range
 from hybridjit.frontend.loops import is_iterator, run_grid, run_range
@@ -32,6 +33,13 @@ def run_for(build: Builder, stmt: ast.For) -> bool:
             stmt,
             help="loop over a product of extents in one loop, and find the indices with // and %",
         )
+    # What is called is looked at several times, until it is known what is gone through.
+    called = [stmt.iter.func] if isinstance(stmt.iter, ast.Call) else []
+    with in_order(build, called):
+        return _run(build, stmt)
+
+
+def _run(build: Builder, stmt: ast.For) -> bool:
     grid = _as_grid(build, stmt)
     if grid is not None:
         run_grid(build, stmt, grid)

@@ -16,6 +16,7 @@ from hybridjit.frontend.arrays.memory import (
     elements_of,
     evaluate_all,
     fixed_index,
+    in_order,
     materialize,
     settled,
 )
@@ -194,6 +195,12 @@ def _walk(build: Builder, node: ast.expr, *, runs: bool = False) -> Walk:
     """What is gone through; with `runs`, tuples of numbers are put into arrays: loops that are left
     in the middle are not expanded.
     """
+    called = [node.func] if isinstance(node, ast.Call) else []
+    with in_order(build, called):  # which is looked at here, and by the call
+        return _walk_called(build, node, runs)
+
+
+def _walk_called(build: Builder, node: ast.expr, runs: bool) -> Walk:
     if isinstance(node, ast.Call) and not isinstance(node.func, ast.Subscript):
         callee = build.evaluate(node.func)
         if isinstance(callee, Foreign) and is_iterator(callee.value):

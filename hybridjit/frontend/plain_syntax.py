@@ -49,10 +49,21 @@ _SHORT = (
     *(ast.Import, ast.ImportFrom),
 )
 _JUMPS = (ast.Break, ast.Continue)
-_PLAIN = (ast.Subscript, ast.Name, ast.Constant, ast.Tuple, ast.expr_context)
+_PLAIN = (ast.Name, ast.Constant, ast.Tuple, ast.expr_context)
 
 # Each function is written out once; its nodes are known by what they are. None: it stays as it is.
 _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | None] = WeakKeyDictionary()
+
+
+def _stays(target: ast.expr, value: ast.expr) -> bool:
+    """True for an element that is the same one whatever the value does."""
+    names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    while isinstance(target, ast.Subscript):
+        if not all(isinstance(node, _PLAIN) for node in ast.walk(target.slice)):
+            return False
+        target = target.value
+    named = {node.target.id for node in ast.walk(value) if isinstance(node, ast.NamedExpr)}
+    return isinstance(target, ast.Name) and not names & named
 
 
 def written_out(source: FunctionSource) -> FunctionSource:
@@ -236,7 +247,7 @@ class _Writer:
 
     def _updated(self, stmt: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a[i] += x`, where x may change the element: that is read before."""
-        if not all(isinstance(node, _PLAIN) for node in ast.walk(target)):
+        if not _stays(target, stmt.value):
             return [*self._hoisted(stmt, "value"), stmt]
         element = copy.deepcopy(target)
         element.ctx = ast.Load()

@@ -32,6 +32,7 @@ CAMPAIGNS = {
     "gradients": "tests.gradients.campaign",
     "records": "tests.brought.records",
     "callers": "tests.callers.campaign",
+    "effects": "tests.effects.campaign",
 }
 _say = partial(print, flush=True)
 

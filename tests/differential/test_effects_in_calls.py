@@ -14,7 +14,13 @@ import pytest
 from hybridjit import Kernel, ParseError, hybrid
 from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
-from tests.support.oracle import assert_same_outcome, run_native, run_once, run_plain
+from tests.support.oracle import (
+    assert_same_outcome,
+    run_native,
+    run_once,
+    run_plain,
+    run_plain_and_interpreted,
+)
 
 Values = Any
 
@@ -48,6 +54,11 @@ def moved_row(q: Values, k: Values) -> Values:
     k[0] = 2
     q[1, 0] = 50.0
     return q[k[0]]
+
+
+def taken_from(q: Values, i: int) -> float:
+    q[i, 0] += 1.0
+    return q[i, 1]
 
 
 def second_after_moving(row: Values, k: Values) -> float:
@@ -107,6 +118,18 @@ def rows_that_are_gone_through(q: Values, k: Values) -> float:
 
 
 @program
+def methods_of_results_are_called_once(q: Values, k: Values) -> float:
+    total = 0.0
+    for value in moved_row(q, k).clip(-9, 9 + move(k)):
+        total = total * 2 + value
+    for _ in range(int(moved_row(q, k).item(move(k))) % 3):
+        total += 1
+    for position, value in enumerate(moved_row(q, k).clip(0, move(k))):
+        total += value * position
+    return total
+
+
+@program
 def methods(q: Values, k: Values) -> Values:
     q[k[0]].fill(2.5 * move(k))
     k[0] = 1
@@ -137,6 +160,12 @@ def slices(q: Values, k: Values) -> float:
     return q[0][taken].sum()
 
 
+NAMES = {
+    "np": np,
+    **{f.__name__: f for f in (move, set_elements, changed_row, moved_row, taken_from)},
+}
+
+
 @pytest.mark.parametrize("function", _PROGRAMS, ids=lambda function: function.__name__)
 def test_what_is_read_first_is_read_before(function: Callable[..., Any]) -> None:
     assert_agree(hybrid.script(function), _arguments())
@@ -144,6 +173,109 @@ def test_what_is_read_first_is_read_before(function: Callable[..., Any]) -> None
 
 def _arguments() -> list[Values]:
     return [np.arange(9.0).reshape(3, 3) + 1, np.array([1, 0])]
+
+
+# what is called once
+ONCE = [
+    (
+        "s = 0.0\n"
+        "    for i, v in enumerate(moved_row(q, k).clip(0, move(k))):\n"
+        "        s += v*i\n"
+        "    return s, k"
+    ),
+    (
+        "s = 0.0\n"
+        "    for u, v in zip(moved_row(q, k).clip(0, move(k)), moved_row(q, k).clip(0, 3)):\n"
+        "        s += v*u\n"
+        "    return s, k"
+    ),
+    (
+        "s = 0.0\n"
+        "    for v in reversed(moved_row(q, k).clip(0, move(k))):\n"
+        "        s = s*2+v\n"
+        "    return s, k"
+    ),
+    "s = [v * 2 for v in moved_row(q, k).clip(0, move(k))]\n    return s[1], k",
+    "s = sum(v * 2 for v in moved_row(q, k).clip(0, move(k)))\n    return s, k",
+    "s = sum(moved_row(q, k).clip(0, move(k)))\n    return s, k",
+    "s = max(moved_row(q, k).clip(0, move(k)))\n    return s, k",
+    (
+        "s = 0.0\n"
+        "    for i in range(len(moved_row(q, k).clip(0, move(k)))):\n"
+        "        s += i\n"
+        "    return s, k"
+    ),
+    "s = 0.0\n    s += moved_row(q, k).sum() + moved_row(q, k).max()\n    return s, k",
+    "a, b, c = moved_row(q, k).clip(0, move(k))\n    return a + c, k",
+    "moved_row(q, k).sort()\n    return 1, k",
+    "moved_row(q, k)[1] = move(k)\n    return 1, k",
+    "moved_row(q, k)[1] += move(k)\n    return 1, k",
+    "moved_row(q, k)[1:] += move(k)\n    return 1, k",
+    "moved_row(q, k).fill(move(k))\n    return 1, k",
+    "x = moved_row(q, k).T\n    return x, k",
+    "x = moved_row(q, k).shape[0] + moved_row(q, k).size\n    return x, k",
+    "x = moved_row(q, k).astype(np.int64).dtype == np.int64\n    return 1, k",
+    "x = np.sum(moved_row(q, k), axis=0) + np.zeros_like(moved_row(q, k))\n    return x, k",
+    "x = np.full_like(moved_row(q, k), move(k))\n    return x, k",
+    "x = (moved_row(q, k) if move(k) > 0 else moved_row(q, k))\n    return x, k",
+    "x = np.linalg.norm(moved_row(q, k)) + np.median(moved_row(q, k))\n    return x, k",
+    (
+        "x = abs(moved_row(q, k)).max() + min(moved_row(q, k)[0], moved_row(q, k)[1])\n"
+        "    return x, k"
+    ),
+    "x = round(moved_row(q, k).sum() / 3, move(k))\n    return x, k",
+    (
+        "x = np.float32(moved_row(q, k)[0]) + int(moved_row(q, k)[1]) + bool(moved_row(q, k)[1])\n"
+        "    return x, k"
+    ),
+    "x = [moved_row(q, k), moved_row(q, k)][1]\n    return x, k",
+    "x = (moved_row(q, k), moved_row(q, k))\n    return x[0] + x[1], k",
+    "x = -moved_row(q, k) ** 2 // move(k)\n    return x, k",
+    "x = 1.0 if moved_row(q, k).any() and moved_row(q, k).all() else 2.0\n    return x, k",
+    "x = 0\n    while moved_row(q, k)[0] > 0 and x < 3:\n        x += move(k)\n    return x, k",
+    "assert moved_row(q, k).sum() > -100\n    return 1.0, k",
+    "x = moved_row(q, k).real + moved_row(q, k).imag\n    return x, k",
+    "x = moved_row(q, k).reshape(-1, 1)[move(k)]\n    return x, k",
+    "x = np.asarray(moved_row(q, k))\n    x[0] = 9\n    return x, k",
+    "x = np.array(moved_row(q, k))\n    x[0] = 9\n    return x, k",
+    "x = len(moved_row(q, k)) + moved_row(q, k).ndim + len(moved_row(q, k)[1:])\n    return x, k",
+    "x = isinstance(moved_row(q, k)[0], float)\n    return 1, k",
+    "del_ = moved_row(q, k)[::-1]\n    del_[0] = 4\n    return 1, k",
+    "x = taken_from(q, move(k)) in (taken_from(q, move(k)), 3)\n    return x, k",
+    "x = taken_from(q, move(k)) not in moved_row(q, k)\n    return x, k",
+    "x = taken_from(q, move(k)) in moved_row(q, k)\n    return x, k",
+    "print(taken_from(q, 0), move(k), taken_from(q, 1))\n    return 1, k",
+    (
+        "match move(k):\n"
+        "        case 1: x = 1\n"
+        "        case 2: x = 2\n"
+        "        case _: x = 3\n"
+        "    return x, k"
+    ),
+    "x = move(k) ** move(k) + divmod(taken_from(q,0), taken_from(q,0))[1]\n    return x, k",
+    "x = np.where(moved_row(q, k) > 1, moved_row(q, k), moved_row(q, k))\n    return x, k",
+    "q[:, moved_row(q, k) > 1] += move(k) \n    return 1, k",
+    "q[[move(k), move(k)]] = moved_row(q, k)\n    return 1, k",
+    "q[0, move(k)], q[1, move(k)] = q[1, move(k)], q[0, move(k)]\n    return 1, k",
+    "x = y = moved_row(q, k)\n    x[0] = 5\n    return y, k",
+    "x, *y = moved_row(q, k)\n    return x, k",
+    "x = (lambda a, b=move(k): a + b)(move(k))\n    return x, k",
+    (
+        "x = np.sum([taken_from(q, 0), taken_from(q, 1)]) + np.max((move(k), move(k)))\n"
+        "    return x, k"
+    ),
+    "x = np.arange(move(k), 3 + move(k))\n    return x, k",
+    "x = np.zeros((move(k), 1 + move(k)))\n    return x, k",
+    "x = np.linspace(taken_from(q,0), taken_from(q,1), 2 + move(k))\n    return x, k",
+    "x = np.eye(2 + move(k), k=move(k) - 1)\n    return x, k",
+    ("x = all([taken_from(q, 0) > 0, move(k) > 5, taken_from(q, 1) > 0])\n    return x, k"),
+]
+
+
+@pytest.mark.parametrize("text", ONCE)
+def test_what_is_called_once_is_called_once(text: str) -> None:
+    kernel = script_from_text(f"def f(q, k):\n    {text}\n", NAMES)
+    run_plain_and_interpreted(kernel, _arguments(), joined=True)
 
 
 # rows that are outside
@@ -170,12 +302,29 @@ def test_a_row_that_is_outside_fails_before_what_comes_after_it(
     assert_same_outcome(found, run_once(run_plain, kernel, args))
 
 
-def test_what_takes_statements_is_not_taken_before_a_target_that_calls() -> None:
-    def update(q: Values, k: Values) -> None:
-        q[move(k)][0] += sum([q[0][k[0]] for _ in range(2)])
+def calling_target(q: Values, k: Values) -> None:
+    q[move(k)][0] += sum([q[0][k[0]] for _ in range(2)])
 
-    with pytest.raises(ParseError, match="cannot stand behind a call"):
-        hybrid.script(update)(*_arguments())
+
+def row_that_memory_names(q: Values, k: Values) -> None:
+    q[k[0]] -= (s := move(k))
+    q[0, 0] = s
+
+
+def row_that_the_value_names(q: Values, k: Values) -> None:
+    i = k[0]
+    q[i] -= (i := move(k))
+    q[0, 0] = i
+
+
+@pytest.mark.parametrize(
+    "function", [calling_target, row_that_memory_names, row_that_the_value_names]
+)
+def test_what_takes_statements_is_not_taken_before_a_target_that_it_changes(
+    function: Callable[..., Any],
+) -> None:
+    with pytest.raises(ParseError, match=r"cannot stand behind a call|is not supported"):
+        hybrid.script(function)(*_arguments())
 
 
 # calls of every kind
@@ -211,10 +360,6 @@ STATEMENTS = (
     *("return {}", "x, y = k[0], {}; return x, y", "q[0] = np.sum({}); return 0"),
     *("q[k[0]] += np.sum({}); return 0", "q[k[0]][1] = np.max({}); return 0"),
 )
-NAMES = {
-    "np": np,
-    **{f.__name__: f for f in (move, set_elements, changed_row, moved_row)},
-}
 
 
 def _random_script(rng: random.Random) -> Kernel[..., Any]:

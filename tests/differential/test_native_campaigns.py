@@ -27,6 +27,7 @@ SLICES = {
     "gradients": 10,
     "records": 10,
     "callers": 6,
+    "effects": 40,
 }
 CHUNK = 10
 SEED = 2026

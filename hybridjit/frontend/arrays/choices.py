@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.memory import elements_of, scratch, store_array, view_of
+from hybridjit.frontend.arrays.memory import elements_of, scratch, settled, store_array, view_of
 from hybridjit.frontend.arrays.refusals import refuse_choice
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, buffers_of
@@ -21,6 +21,7 @@ Side = tuple[AnyArray, list[Stmt]]
 
 def choose_array(build: Builder, cond: Expr, sides: Sequence[Side], node: ast.IfExp) -> ArrayExpr:
     """The array that a condition chooses. What NumPy would write to it is refused."""
+    sides = [_settled(build, *side) for side in sides]
     span, values = build.span(node), [value for value, _ in sides]
     arrays = [elements_of(build, value) for value in values]
     _check_choice(build, arrays, sides, node)
@@ -41,6 +42,16 @@ def choose_array(build: Builder, cond: Expr, sides: Sequence[Side], node: ast.If
             "choose with if and else on lines of their own, or copy it with .copy()",
         )
     return replace(elements_of(build, Array(chosen)), buffer=chosen)
+
+
+def _settled(build: Builder, value: AnyArray, needed: list[Stmt]) -> Side:
+    """A side by indices that are read where it is chosen, after what it needs."""
+    if not isinstance(value, Array):
+        return value, needed
+    with build.collect() as stmts:
+        build.body.extend(needed)
+        value = settled(build, value)
+    return value, stmts
 
 
 def _check_choice(
