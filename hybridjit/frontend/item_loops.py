@@ -70,7 +70,8 @@ class Walk:
     """What a loop goes through: how many items there are, and the one at a position.
 
     With `is_tuple`, the items are of several kinds, and the position must be a constant. `lists`
-    are those that may be changed meanwhile; one that is gone through alone `grows`.
+    are those that may be changed meanwhile; one that is gone through alone `grows`. Of `copied`
+    arrays, NumPy would go through a view.
     """
 
     extent: Expr
@@ -78,6 +79,7 @@ class Walk:
     is_tuple: bool = False
     lists: tuple[GrowingList, ...] = ()
     grows: bool = False
+    copied: tuple[Buffer, ...] = ()
 
 
 def run_items(build: Builder, stmt: ast.For) -> bool:
@@ -115,6 +117,7 @@ def _run_walk(build: Builder, found: Walk, stmt: ast.For) -> None:
         _bind_item(build, stmt.target, found.item(var), stmt)
 
     def make(body: Stmt) -> Stmt:
+        _check_copied(build, found, body, stmt)
         changed = _changed(body, found.lists)
         if changed is not None:
             return _while_there_are(build, found, var, body, changed, stmt)
@@ -136,6 +139,22 @@ def _loop_name(stmt: ast.For) -> str:
             return name
         case _:
             return "item_index"
+
+
+def _check_copied(build: Builder, found: Walk, body: Stmt, stmt: ast.For) -> None:
+    """Refuse to write, in a loop over a copy, to what NumPy would go through a view of."""
+    written = [node.buffer for node in walk_stmts(body) if isinstance(node, Store)]
+    if build.unit.shares_memory:
+        written = [buffer for buffer in written if not buffer.is_register]
+    for buffer in found.copied:
+        if buffer in written or (build.unit.shares_memory and written):
+            label = ast.unparse(stmt.iter)
+            raise build.refuse(
+                f"the loop goes through `{label}`, and writes to '{buffer.name}' meanwhile, which "
+                "that may be a view of",
+                stmt.iter,
+                help="go through a copy, with .copy(), or index the array itself",
+            )
 
 
 def _changed(body: Stmt, lists: Sequence[GrowingList]) -> GrowingList | None:
@@ -242,7 +261,11 @@ def _combined(build: Builder, function: object, node: ast.Call, runs: bool) -> W
         is_strict = bool(keywords) and build.scalar(node.keywords[0].value).constant
         return _zipped(build, walks, node if is_strict else None)
     first, last = walks[0], minus(walks[0].extent, ONE)
-    return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple, first.lists)
+
+    def item(at: Expr) -> Value:
+        return first.item(minus(last, at))
+
+    return replace(first, item=item, grows=False)
 
 
 def _enumerated(build: Builder, node: ast.Call, runs: bool) -> Walk:
@@ -253,7 +276,7 @@ def _enumerated(build: Builder, node: ast.Call, runs: bool) -> Walk:
     def item(at: Expr) -> Value:
         return Items((index(plus(at, start)), found.item(at)))
 
-    return Walk(found.extent, item, found.is_tuple, found.lists, found.grows)
+    return replace(found, item=item)
 
 
 def _elements(build: Builder, node: ast.Call) -> Walk:
@@ -268,7 +291,7 @@ def _elements(build: Builder, node: ast.Call) -> Walk:
         indices = _unravelled(kept.shape, at)
         return Items((Items(tuple(map(index, indices))), kept.element(indices)))
 
-    return Walk(_product(build, kept.shape), item)
+    return Walk(_product(build, kept.shape), item, copied=_copied(build, value))
 
 
 def _places(build: Builder, node: ast.Call) -> Walk:
@@ -315,7 +338,8 @@ def _zipped(build: Builder, walks: Sequence[Walk], strict: ast.Call | None) -> W
         return Items(tuple(part.item(at) for part in walks))
 
     lists = tuple(changing for part in walks for changing in part.lists)
-    return Walk(extent, item, any(part.is_tuple for part in walks), lists)
+    copied = tuple(buffer for part in walks for buffer in part.copied)
+    return Walk(extent, item, any(part.is_tuple for part in walks), lists, copied=copied)
 
 
 def _require_length(build: Builder, extent: Expr, other: Expr, node: ast.Call) -> None:
@@ -344,7 +368,15 @@ def _rows(build: Builder, value: AnyArray, node: ast.expr) -> Walk:
         row = shown(build, kept, (Place(at), *rest), kept.shape[1:], node)
         return element_or_part(build, row, node)
 
-    return Walk(kept.shape[0], item)
+    return Walk(kept.shape[0], item, copied=_copied(build, value))
+
+
+def _copied(build: Builder, value: AnyArray) -> tuple[Buffer, ...]:
+    """The arrays that NumPy would show a part of, where this is gone through as a copy."""
+    if not isinstance(value, ArrayExpr):
+        return ()
+    chosen = build.unit.copied_from.get(value.buffer, ()) if value.buffer is not None else ()
+    return tuple(it for it in (*chosen, value.shown, value.part_of) if it is not None)
 
 
 def _steady(build: Builder, value: AnyArray, node: ast.expr) -> AnyArray:

@@ -34,7 +34,7 @@ from hybridjit.frontend.guards import (
 )
 from hybridjit.frontend.returns import InlineReturn
 from hybridjit.frontend.statements import nested
-from hybridjit.frontend.values import Foreign, Items, Value
+from hybridjit.frontend.values import Array, Foreign, Items, Value
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var, const
 from hybridjit.ir.raisable import ERRORS
@@ -50,7 +50,7 @@ from hybridjit.ir.stmt import (
     Store,
     While,
 )
-from hybridjit.ir.visit import fresh_copy, walk_stmts
+from hybridjit.ir.visit import FreshCopy, N, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.syntax import nodes_of
@@ -245,7 +245,7 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
 
     def leave(leaving: Stmt) -> list[Stmt]:
         lets, kept = _computed(leaving)
-        ended = in_place.block(fresh_copy(last))
+        ended = in_place.block(_CopyOfLast({}).rewrite(last))
         return [*lets, *ended, kept] if last_goes_on else [*lets, *ended]
 
     guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave, kept)
@@ -259,6 +259,24 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
         _emit_raises(build, register, faults, kept, is_raised=is_raised)
         _emit_jumps(build, register, leaving, JUMPS)
     return goes_on and last_goes_on
+
+
+class _CopyOfLast(FreshCopy):
+    """Returns in it give what the copy makes."""
+
+    def generic(self, node: N) -> N:
+        made = super().generic(node)
+        if isinstance(made, InlineReturn):
+            return replace(made, value=self._copied(made.value))
+        return made
+
+    def _copied(self, value: Value) -> Value:
+        if isinstance(value, Array):
+            indices = tuple(map(self.rewrite, value.indices))
+            return Array(self.buffers.get(value.buffer, value.buffer), indices)
+        if isinstance(value, Items):
+            return replace(value, items=tuple(map(self._copied, value.items)))
+        return _kept_value(value, self.rewrite)
 
 
 _ENDS = (Return, InlineReturn, Raise)

@@ -328,3 +328,48 @@ COMPUTED = (
 def test_items_are_computed_before_the_first_round(kernel: Any) -> None:
     for size, n in ((1, 1), (3, 2), (17, 0), (70, 5)):
         assert_agree(kernel, [np.arange(size) * 0.5, n])
+
+
+def adds_to_raveled(a: Any) -> Any:
+    total = 0.0
+    for x in a.ravel():
+        a[0, 0] += 1
+        total = total * 2 + x
+    return total
+
+
+def adds_to_broadcast(a: Any) -> Any:
+    total = 0.0
+    for row in np.broadcast_to(a[0], (3, a.shape[1])):
+        a[0, 0] += 1
+        total = total * 2 + row[0]
+    return total
+
+
+def adds_to_one_of_two(a: Any) -> Any:
+    total = 0.0
+    for x in a[1] + 1 if a[0, 0] > 2 else a[0]:
+        a[0, 1] += x
+        total = total * 2 + x
+    return total
+
+
+@pytest.mark.parametrize("function", [adds_to_raveled, adds_to_broadcast, adds_to_one_of_two])
+def test_what_may_be_a_view_is_not_written_to_in_a_loop_over_it(function: Any) -> None:
+    with pytest.raises(ParseError, match="which that may be a view of"):
+        hybrid.script(function)(MATRIX.copy())
+
+
+def adds_elsewhere(a: Any) -> Any:
+    total = 0.0
+    for x, y in zip(a.ravel(), a.ravel().copy(), strict=True):
+        total = total * 2 + x * y
+    for x in a.ravel().copy():
+        a[0, 0] += x
+    for row in np.broadcast_to(a[0], (3, a.shape[1])):
+        total += row[0]
+    return total
+
+
+def test_loops_over_copies_write_to_what_is_copied() -> None:
+    assert_agree(hybrid.script(adds_elsewhere), [MATRIX])

@@ -581,3 +581,36 @@ def test_a_block_in_a_try_sees_the_loops_around() -> None:
     assert_agree(named_computation, [np.array([1, -2, 3, -4, 5]), np.zeros(6)])
     s = named_computation.schedule(np.zeros(5), np.zeros(6))
     assert 'with block("scaled", ' in s.show()
+
+
+def counted_last(n: int, k: int) -> Any:
+    try:
+        n = 60 // n
+        return n
+    finally:
+        for i in range(k, -1, -2):
+            n += i
+        return i < n, i  # noqa: B012, SIM107
+
+
+def made_last(n: int, k: int) -> Any:
+    try:
+        if k > 2:
+            return np.full(3, float(60 // n))
+    finally:
+        made = np.zeros(3) + n
+        if k != 1:
+            return made  # noqa: B012
+    return np.ones(3)
+
+
+@hybrid.script
+def returns_last(n: int, k: int) -> Any:
+    x, y = counted_last(n, k)
+    return x, y, made_last(n + 1, k)
+
+
+def test_what_is_returned_last_is_what_that_end_computes() -> None:
+    for n in (0, 1, 7):
+        for k in (0, 1, 4):
+            assert_agree(returns_last, [n, k])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hybridjit.arith.ranges import minus, tidy
@@ -125,13 +126,17 @@ def take(build: Builder, name: str, node: ast.Call) -> Value:
 def broadcast(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.broadcast_to(a, shape)`."""
     args = arguments(build, node, "array", "shape", required=2)
-    value = elements_of(build, as_array(build, build.evaluate(args["array"]), node))
+    array = as_array(build, build.evaluate(args["array"]), node)
+    value = elements_of(build, array)
     shape = tuple(fixed_index(build, size) for size in shape_argument(build, args["shape"]))
     for size in shape:
         require_natural(build, size, node)
     if len(value.shape) > len(shape):
         raise refuse_shapes(build, [value.shape, shape], node)
-    return broadcast_to(build, value, shape, node)
+    found = broadcast_to(build, value, shape, node)
+    is_computed = isinstance(array, ArrayExpr)
+    source = array.shown or array.part_of if is_computed else array.buffer
+    return replace(found, buffer=None, part_of=source)
 
 
 def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[AnyArray, int]:

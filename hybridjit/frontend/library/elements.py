@@ -183,6 +183,10 @@ def nan_to_num(
     x: Number, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Number:
     """x, or what stands for NaN and the infinities."""
+    if not copy:
+        raise NotImplementedError(
+            "copy=False is not supported here", "write x[:] = np.nan_to_num(x)"
+        )
     if not is_inexact(x):
         return x
     if x.dtype.kind != "c":

@@ -225,7 +225,7 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     if trim != "f":
         while last > first and filt[last - 1] == 0:
             last -= 1
-    return filt[first:last].copy()
+    return filt[first:last]
 
 
 def repeat_each(a: Any, repeats: Any, axis: Any = None) -> Array:
