@@ -25,8 +25,13 @@ class Alias:
     span: Span
     last: Stmt | None
 
-    def may_change(self, body: Sequence[Stmt], *, shares_memory: bool) -> bool:
-        """True if, in the script, something is written later that may be seen by the name."""
+    def may_change(
+        self, body: Sequence[Stmt], *, shares_memory: bool, is_steady: bool = True
+    ) -> bool:
+        """True if, in the script, something is written later that may be seen by the name.
+
+        What is shown `is_steady` if only what the script writes to it is stored there.
+        """
         written = _written(self.later(body))
         return any(shares_memory or buffer is self.shown for buffer in written)
 
@@ -40,20 +45,21 @@ class Alias:
 class PartAlias(Alias):
     """A name for a copy of elements of `shown`, of which NumPy has a view.
 
-    What is given may be written to, as long as the copy is not read afterwards. The copy itself may
+    What is shown may be written to, as long as the copy is not read afterwards. The copy itself may
     not: where it `is_made_once`, every later write is one to the view.
     """
 
     copy: Buffer
-    is_given: bool
     is_made_once: bool
 
-    def may_change(self, body: Sequence[Stmt], *, shares_memory: bool) -> bool:
+    def may_change(
+        self, body: Sequence[Stmt], *, shares_memory: bool, is_steady: bool = True
+    ) -> bool:
         """True if something is written that the other name would show."""
         later = self.later(body)
         if self.is_made_once and any(buffer is self.copy for buffer in _written(later)):
             return True
-        if not self.is_given:
+        if not is_steady:
             return False
         is_late = False
         for is_read, buffer in _accesses(later):

@@ -365,7 +365,11 @@ def find_outputs(build: Builder, returned: list[Buffer]) -> list[Buffer]:
 def _check_aliases(build: Builder) -> None:
     """Refuse names for what is a view or a copy, if what they show is written to."""
     for alias in build.aliases:
-        if alias.may_change(build.body, shares_memory=build.unit.shares_memory):
+        # Memory of a name that is given other arrays is written to for these.
+        is_steady = alias.shown not in build.unit.rebound
+        if alias.may_change(
+            build.body, shares_memory=build.unit.shares_memory, is_steady=is_steady
+        ):
             build.unit.errors.append(refuse_alias(build, alias.name, alias.shown, alias.span))
 
 

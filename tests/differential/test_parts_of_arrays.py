@@ -42,6 +42,19 @@ def made_here(z: Values) -> Values:
     return doubled
 
 
+def local_is_written(z: Values) -> Values:
+    doubled = z * 2
+    part = doubled.real
+    doubled[0] = 9
+    return part.sum()
+
+
+def what_is_broadcast_is_written(z: Values) -> Values:
+    rows = np.broadcast_to(z, (2, z.shape[0]))
+    z[0] = 9
+    return rows.sum()
+
+
 def read_again_in_a_loop(z: Values) -> Values:
     part = z.real
     total = 0.0
@@ -52,6 +65,8 @@ def read_again_in_a_loop(z: Values) -> Values:
 
 
 REFUSED = [
+    local_is_written,
+    what_is_broadcast_is_written,
     read_again_in_a_loop,
     part_is_written,
     array_is_written,

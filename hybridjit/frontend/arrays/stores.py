@@ -293,15 +293,15 @@ def named(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array |
 def note_part(build: Builder, value: ArrayExpr, made: Array, name: str, stmt: ast.AST) -> None:
     """Remember that a name stands for a copy where NumPy has a view.
 
-    Whether that makes a difference is seen at the end. Memory that the script makes may be written
-    to because a name is given another array; in a loop, because the copy is made again.
+    Whether that makes a difference is seen at the end. In a loop, the copy may be written to
+    because it is made again.
     """
     assert value.part_of is not None
     span = build.span(stmt)
     script = build.around[0].block if build.around else build.body
     last = script[-1] if script else None
-    is_given, is_once = not build.is_made_here(value.part_of), script is build.body
-    alias = aliases.PartAlias(value.part_of, name, span, last, made.buffer, is_given, is_once)
+    is_once = script is build.body
+    alias = aliases.PartAlias(value.part_of, name, span, last, made.buffer, is_once)
     build.aliases.append(alias)
 
 
