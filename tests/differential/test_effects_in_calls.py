@@ -327,6 +327,15 @@ def test_what_takes_statements_is_not_taken_before_a_target_that_it_changes(
         hybrid.script(function)(*_arguments())
 
 
+def part_of_one_of_two(q: Values, k: Values) -> float:
+    return (q[k[0]] if k[0] > 0 else q[1])[set_elements(q)]
+
+
+def test_one_of_two_rows_is_not_changed_before_it_is_read() -> None:
+    with pytest.raises(ParseError, match="one of two arrays is used"):
+        hybrid.script(part_of_one_of_two)(*_arguments())
+
+
 # calls of every kind
 
 READ = (

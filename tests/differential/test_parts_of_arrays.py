@@ -50,9 +50,9 @@ def local_is_written(z: Values) -> Values:
 
 
 def what_is_broadcast_is_written(z: Values) -> Values:
-    rows = np.broadcast_to(z, (2, z.shape[0]))
+    part = np.broadcast_to(z, (2, z.shape[0]))
     z[0] = 9
-    return rows.sum()
+    return part.sum()
 
 
 def read_again_in_a_loop(z: Values) -> Values:

@@ -427,6 +427,8 @@ def as_it_was(build: Builder, value: Value, mark: int) -> Value:
         return value
     if isinstance(value, Items):
         return replace(value, items=tuple(as_it_was(build, x, mark) for x in value.items))
+    if isinstance(value, ArrayExpr):
+        _check_copied(build, value, later)
     if isinstance(value, ArrayExpr) and is_changed(build, value, later):
         if _is_view(value, later):
             return value
@@ -442,6 +444,22 @@ def as_it_was(build: Builder, value: Value, mark: int) -> Value:
         value = build.let(value, "t", value.expr.span)
         build.body.extend(later)
     return value
+
+
+def _check_copied(build: Builder, value: ArrayExpr, later: Sequence[Stmt]) -> None:
+    """Refuse statements that change what one of two arrays was copied from when it was chosen."""
+    if value.buffer is None or value.buffer not in build.unit.copied_from:
+        return
+    sources = build.unit.copied_from[value.buffer]
+    stores = [node for stmt in later for node in walk(stmt) if isinstance(node, Store)]
+    for store in stores:
+        if store.buffer in sources or (build.unit.shares_memory and not store.buffer.is_register):
+            raise ParseError(
+                f"'{sources[0].name}' is written to while one of two arrays is used, which may be "
+                "a part of it and is a copy here",
+                store.span,
+                help="choose with if and else on lines of their own, or copy it with .copy()",
+            )
 
 
 def _is_view(value: ArrayExpr, later: Sequence[Stmt]) -> bool:
