@@ -335,6 +335,18 @@ def test_outputs_of_a_worse_type_say_nothing_of_later_calls() -> None:
         halves(x, out)
 
 
+def test_operands_have_no_names_after_calls_without_them() -> None:
+    x = numbers(3, "float64")
+    sums: Any = hybrid.vectorize(add.__hybrid_function__)
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="there is no keyword 'y'"):
+            sums(x, y=x)
+        assert_equal(sums(x, x), x + x)
+        with pytest.raises(ArgumentError, match="there is no keyword 'x'"):
+            sums(x=x, y=x, out=np.zeros(3))
+        assert_equal(sums(x, x, out=np.zeros(3)), x + x)
+
+
 def test_results_have_the_type_that_was_asked_for_on_their_way_to_out() -> None:
     x = numbers(5, "int64")
     halves = hybrid.vectorize(half)
