@@ -69,6 +69,8 @@ def pack_products(
         if found is None or (found.start is None and not found.product.in_order):
             continue
         product = found.product
+        if not product.columns:
+            continue  # of a matrix and a vector
         if not least and not _is_large(product, target):
             continue
         tile = suit_product(product, target)
@@ -111,7 +113,7 @@ def _least(block: Block, target: Target) -> dict[str, int]:
 def _is_large(product: Product, target: Target) -> bool:
     """Whether what is read again and again does not stay near, or there is much to do."""
     rows, terms, columns = map(constant, product.sizes)
-    if rows is None or terms is None or columns is None or not product.columns:
+    if rows is None or terms is None or columns is None:
         return False
     if product.windows:
         rows = _count(product, product.rows)

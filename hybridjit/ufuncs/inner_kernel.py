@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
+from inspect import Signature
 from types import FunctionType
 from typing import Any, Protocol
 
+from hybridjit.kept_property import kept_property
 from hybridjit.kernel import Kernel
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
@@ -30,4 +33,13 @@ class InnerKernel(Kernel[..., Any]):
         # owner means there is something else: all is read before anything is stored.
         owner = self._owner()
         if owner is not None and call.layout.is_disjoint:
-            self.native_calls.learn(owner, call)
+            self.native_calls.learn(owner, replace(call, signature=self._of_owner))
+
+    @kept_property
+    def _of_owner(self) -> Signature:
+        """The parameters as the owner has them: operands have no names."""
+        parameters = [
+            each if each.name == "out" else each.replace(kind=each.POSITIONAL_ONLY)
+            for each in self.signature.parameters.values()
+        ]
+        return self.signature.replace(parameters=parameters)

@@ -9,7 +9,13 @@ from typing import Any
 from hybridjit.ir.dtype import DType, dtype_named
 from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array
-from hybridjit.ufuncs.operands import Array, all_contiguous, all_fortran
+from hybridjit.ufuncs.operands import (
+    USUAL_CASTING,
+    Array,
+    all_contiguous,
+    all_fortran,
+    can_cast,
+)
 from hybridjit.ufuncs.outputs import SameAs
 from hybridjit.ufuncs.texts import (
     FUNCTION,
@@ -39,13 +45,15 @@ class Names:
 class Nest:
     """The operands of an elementwise call.
 
-    `computed` are the types in which the function gives its results, `stored` those of the arrays
-    that hold them: new ones, or `outs`. `typed` are the types of Python numbers that are converted.
+    `computed` are the types in which the function gives its results, `wanted` those that the caller
+    has them in, and `stored` those of the arrays that hold them: new ones, or `outs`. `typed` are
+    the types of Python numbers that are converted.
     """
 
     inputs: tuple[Any, ...]
     shape: tuple[int, ...]
     computed: tuple[DType, ...]
+    wanted: tuple[DType, ...]
     stored: tuple[DType, ...]
     outs: tuple[Array, ...] | None = None
     where: Array | None = None
@@ -61,9 +69,19 @@ class Nest:
 
     @property
     def has_plain_call(self) -> bool:
-        """True if the script takes what the caller passed: operands, and at most one output."""
+        """True if the script does what a call without keywords does with the same arguments:
+        operands, and at most one output, which can hold the results.
+        """
         in_place = any(isinstance(value, SameAs) for value in self.inputs)
-        return self.where is None and not in_place and len(self.outs or ()) <= 1
+        is_plain = self.where is None and not in_place and len(self.outs or ()) <= 1
+        return is_plain and self.wanted == self.computed and self._holds_results()
+
+    def _holds_results(self) -> bool:
+        """True if the results may be stored without being asked."""
+        return all(
+            can_cast(wanted.numpy, stored.numpy, USUAL_CASTING)
+            for wanted, stored in zip(self.wanted, self.stored, strict=True)
+        )
 
     @property
     def arrays(self) -> list[Array]:
@@ -178,11 +196,16 @@ class Nest:
 
     def _results(self) -> list[str]:
         return [
-            converted(f"r{position}", computed, stored)
-            for position, (computed, stored) in enumerate(
-                zip(self.computed, self.stored, strict=True)
+            self._result(f"r{position}", types)
+            for position, types in enumerate(
+                zip(self.computed, self.wanted, self.stored, strict=True)
             )
         ]
+
+    def _result(self, text: str, types: tuple[DType, DType, DType]) -> str:
+        computed, wanted, stored = types
+        text = converted(text, computed, wanted)
+        return text if stored is wanted else converted(text, wanted, stored)
 
 
 def default_type(value: Any) -> DType:

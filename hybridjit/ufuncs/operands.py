@@ -16,6 +16,10 @@ from hybridjit.scalars.specs import ScalarSpec
 
 Array = Any  # a NumPy array; its static type would say nothing
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+USUAL_CASTING = "same_kind"
+# Python numbers take the type that is asked for, if it is of their kind or a later one; that of
+# bfloat16 is "V".
+_KINDS: dict[type, str] = {int: "iufcV", float: "fcV", complex: "c"}
 # Subclasses that are nothing but arrays whose memory lies elsewhere.
 PLAIN_ARRAYS: tuple[type, ...] = (np.ndarray, np.memmap)
 
@@ -45,9 +49,13 @@ def as_array(value: Any, dtype: Any = None) -> Array:
 
 def as_type(name: str, value: Any, dtype: np.dtype[Any], casting: str) -> Any:
     """An input, converted to the type that the caller asks for."""
-    if not is_python_number(value) and not can_cast(value.dtype, dtype, casting):
+    if type(value) is int and dtype.kind in "iu":
+        return np.asarray(value, dtype)[()]  # refused by NumPy if it does not fit
+    found = as_array(value).dtype
+    is_of_its_kind = is_python_number(value) and dtype.kind in _KINDS.get(type(value), "")
+    if not is_of_its_kind and not can_cast(found, dtype, casting):
         raise ArgumentError(
-            f"argument '{name}' is {value.dtype}, which {casting!r} does not cast to {dtype}",
+            f"argument '{name}' is {found}, which {casting!r} does not cast to {dtype}",
             help='pass casting="unsafe"',
         )
     return value.astype(dtype) if is_array(value) else np.asarray(value).astype(dtype)[()]

@@ -29,6 +29,7 @@ from hybridjit.ufuncs.folds import Folds
 from hybridjit.ufuncs.inner_kernel import InnerKernel
 from hybridjit.ufuncs.nest import Names, Nest, default_type
 from hybridjit.ufuncs.operands import (
+    USUAL_CASTING,
     Array,
     as_type,
     broadcast,
@@ -69,7 +70,7 @@ class _Options:
     out: tuple[Any, ...] | None = None
     where: Any = True
     dtype: DType | None = None
-    casting: str = "same_kind"
+    casting: str = USUAL_CASTING
 
 
 @native_calls
@@ -202,7 +203,7 @@ class Ufunc(NativeCallable, Folds):
             out,
             kwargs.get("where", True),
             None if dtype is None else read_dtype(dtype),
-            kwargs.get("casting", "same_kind"),
+            kwargs.get("casting", USUAL_CASTING),
         )
         return [read_input(*item) for item in zip(self._params, given, strict=True)], options
 
@@ -260,20 +261,20 @@ class Ufunc(NativeCallable, Folds):
     def _nest(self, inputs: list[Any], options: _Options) -> Nest:
         """The nest of a call: types, shape, and arrays for the results where they are given."""
         computed, typed = self._types_of(inputs)
-        stored = computed
+        wanted = computed
         if options.dtype is not None:
             for dtype in computed:
                 check_cast(dtype, options.dtype.numpy, options.casting)
-            stored = (options.dtype,) * len(computed)
+            wanted = (options.dtype,) * len(computed)
+        stored = wanted
         where = None if options.where is True else _read_where(options.where)
         shape, outs = self._shape_and_outs(inputs, where, stored, options)
         if outs is not None:
             inputs = [without_overlap(value, outs) for value in inputs]
             where = None if where is None else _apart(where, outs)
             stored = tuple(read_dtype(out.dtype) for out in outs)
-        return Nest(
-            tuple(inputs), shape, computed, stored, outs, where, typed, self.declared.parallel
-        )
+        types = computed, wanted, stored
+        return Nest(tuple(inputs), shape, *types, outs, where, typed, self.declared.parallel)
 
     def _types_of(
         self, inputs: Sequence[Any]

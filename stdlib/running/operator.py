@@ -73,6 +73,7 @@ MAX_COMPILED = 512
 # Calls that need no Python are looked for one by one.
 MAX_NATIVE = 64
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+_INEXACT: tuple[type[Any], ...] = (float, complex, np.inexact)
 _ITEM = Parameter(may_be_number=False)
 
 
@@ -253,7 +254,7 @@ class Operator(Definition, NativeCallable):
                 key.append(array.flags.c_contiguous)
             values.append(array)
         elif parameter is None:
-            key.append(_typed(value) if type(value) is tuple else value)
+            key.append(_typed(value))
         elif isinstance(value, _SEQUENCE):
             self._read_sequence(cast("Sequence[Any]", value), key, values)
         elif value is not None:
@@ -400,10 +401,10 @@ def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:
 
 
 def _typed(value: Any) -> Any:
-    """An option as a key, in which 1, 1.0 and True are not the same."""
+    """An option as a key, in which 1, 1.0 and True are not the same, nor are 0.0 and -0.0."""
     if isinstance(value, tuple):
         return tuple(map(_typed, cast("tuple[Any, ...]", value)))
-    return type(value), value
+    return type(value), repr(value) if isinstance(value, _INEXACT) else value
 
 
 def _has_expression(value: Any) -> bool:

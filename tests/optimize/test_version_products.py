@@ -129,6 +129,44 @@ def test_a_receipt_is_taken_once() -> None:
         assert_same(again, in_the_array, arguments(in_the_array, sizes, "float64"))
 
 
+def matrices_by_a_vector(a: Array, b: Array, c: Array) -> None:
+    for n in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            c[n, i] = 0.0
+            for k in range(a.shape[2]):
+                c[n, i] += a[n, i, k] * b[k]
+
+
+def a_vector_by_matrices(a: Array, b: Array, c: Array) -> None:
+    for n in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            total = 0.0
+            for k in range(a.shape[2]):
+                total += b[k] * a[n, i, k]
+            c[n, i] = total
+
+
+def columns_by_a_vector(a: Array, b: Array, c: Array) -> None:
+    for n in range(a.shape[0]):
+        for i in range(a.shape[2]):
+            c[n, i] = 0.0
+            for k in range(a.shape[1]):
+                c[n, i] += b[k] * a[n, k, i]
+
+
+@pytest.mark.parametrize(
+    "function", [matrices_by_a_vector, a_vector_by_matrices, columns_by_a_vector]
+)
+def test_products_of_several_matrices_and_a_vector_stay_as_they_are(function: Any) -> None:
+    kernel: Any = hybrid.script(function)
+    for count, rows, terms in (*SIZES, *EMPTY):
+        by_columns = function is columns_by_a_vector
+        a = np.arange(float(count * rows * terms)).reshape(count, rows, terms) % 7 - 3
+        if by_columns:
+            a = np.ascontiguousarray(a.transpose(0, 2, 1))
+        assert_same(kernel, function, [a, np.arange(float(terms)), np.ones((count, rows))])
+
+
 def test_on_threads() -> None:
     kernel: Any = hybrid.script(in_a_variable, parallel=True)
     for sizes in (*SIZES, (64, 33, 70)):

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.codegen.llvm_functions import load_function, read_function
 from hybridjit.errors import ArgumentError, HybridError
 from hybridjit.hybrid import extern, output_tensor, packed
-from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32
+from hybridjit.ir.dtype import BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, UINT8, UINT16, DType
 from hybridjit.ir.extern import Pointer
 from tests.frontend.from_text import script_from_text
 from tests.support.oracle import run_interpreted, run_native, run_plain_and_interpreted
@@ -132,6 +133,32 @@ def test_an_integer_result() -> None:
         return absolute(n)
 
     assert f.interpret(-7) == 7
+
+
+@pytest.mark.parametrize("dtype", [BOOL, INT8, UINT8, INT16, UINT16])
+def test_narrow_integers_are_passed_as_numbers_of_32_bits(dtype: DType) -> None:
+    """What compilers such as clang rely on: they widen no argument that is said to be wide."""
+    kind = f"i{dtype.bits}"
+    how, said = ("sext", "signext") if dtype.name.startswith("int") else ("zext", "zeroext")
+    text = f"""
+define i32 @widened({kind} {said} %x) {{
+  %y = {how} {kind} %x to i32
+  ret i32 %y
+}}
+"""
+    function = read_function(text, None, INT32, [dtype])
+    library = load_function(function)
+    widened = extern(library.addresses[function.symbol], "int32", [dtype.name], name="widened")
+
+    @hybrid.script
+    def f(a: Array, b: Array, found: Array) -> None:
+        for i in range(a.shape[0]):
+            found[i] = widened(a[i] ^ b[i])
+
+    a, b = (np.arange(300, dtype=np.int64)[::step].astype(dtype.numpy) for step in (1, -1))
+    found = np.zeros(300, np.int32)
+    f(a, b, found)
+    assert found.tolist() == (a ^ b).tolist()
 
 
 def test_an_array_is_passed_as_a_pointer() -> None:

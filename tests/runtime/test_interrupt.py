@@ -24,6 +24,8 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, config, hybrid
+from hybridjit.codegen.emit.emitter import POLL_WORK
+from hybridjit.hybrid import const_range
 from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.turns import others_run_during
 
@@ -184,6 +186,23 @@ def test_interrupt(kernel: AnyKernel) -> None:
         assert interrupt(lambda: kernel(np.ones(1000), ENDLESS)) < LONGEST_SECONDS
         for _ in range(3):
             assert kernel(np.ones(1000), 2) == expected
+
+
+@hybrid.script
+def long_body(a: Any, n: Any) -> None:
+    x = 0.5
+    for _ in range(n):
+        for k in const_range(400):
+            x = x * a[0] + k
+    a[0], a[1] = x, 1.0
+
+
+def test_interrupt_of_a_loop_with_a_long_body() -> None:
+    """What is counted is work: few iterations of this one take seconds."""
+    a: Any = np.array([0.25, 0.0])
+    long_body(a.copy(), 5)
+    interrupt(lambda: long_body(a, POLL_WORK))
+    assert a.tolist() == [0.25, 0.0]
 
 
 def test_interrupt_of_constant_loops() -> None:

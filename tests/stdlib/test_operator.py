@@ -77,6 +77,13 @@ def test_options_that_are_equal_but_of_other_types_are_told_apart() -> None:
         hs.sum(X, axis=1.0)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
+def test_zeros_of_both_signs_are_told_apart(kind: Any) -> None:
+    for start in (0.0, -0.0, 0.0, -0.0):
+        found = hs.arange(kind(start), kind(-1.0), kind(-0.5))
+        assert np.signbit(found[0]) == np.signbit(start)
+
+
 def test_lists_are_options() -> None:
     assert hs.sum(X, axis=[0, 1]).shape == ()
     assert hs.max_pool2d(np.ones((1, 1, 4, 4)), [2, 2]).shape == (1, 1, 2, 2)

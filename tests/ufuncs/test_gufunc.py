@@ -163,6 +163,15 @@ def test_out() -> None:
     assert_equal(total, (a[:, 0] ** 2).sum(-1))
 
 
+def test_operands_have_no_names_after_calls_without_them() -> None:
+    pairs, x = np.ones((2, 3)), np.arange(3.0)
+    sums = hybrid.script(dot.__hybrid_function__).as_gufunc("(n),(n)->()")
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="there is no keyword 'y'"):
+            sums(pairs, y=x)
+        assert sums(pairs, x).tolist() == [3.0, 3.0]
+
+
 def test_out_may_overlap_an_operand() -> None:
     for _ in range(3):
         a, b = numbers((3, 2, 2)), numbers((2, 2))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
+import warnings
 from typing import Any
 
+import ml_dtypes
 import pytest
 
 from hybridjit import config, hybrid
@@ -30,6 +32,10 @@ def add(x: Any, y: Any) -> Any:
 @hybrid.vectorize
 def axpy(a: Any, x: Any, y: Any = 1) -> Any:
     return a * x + y
+
+
+def half(x: Any) -> Any:
+    return x / 2
 
 
 @hybrid.vectorize
@@ -309,6 +315,70 @@ def test_dtype_is_that_of_the_computation() -> None:
     assert_equal(add(x, 1, dtype=np.int8), np.add(x, 1, dtype=np.int8))
     with pytest.raises(ArgumentError, match="does not cast to int8"):
         add(np.ones(3), 1, dtype="int8")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "complex64"])
+def test_results_of_a_type_that_was_asked_for_say_nothing_of_later_calls(dtype: str) -> None:
+    x = numbers(5, "int64")
+    halves = hybrid.vectorize(half)
+    for _ in range(3):
+        assert halves(x, dtype=dtype, casting="unsafe").dtype == dtype
+    assert_equal(halves(x), x / 2)
+
+
+def test_outputs_of_a_worse_type_say_nothing_of_later_calls() -> None:
+    x, out = numbers(5, "int64"), np.zeros(5, "int64")
+    halves = hybrid.vectorize(half)
+    for _ in range(3):
+        assert_equal(halves(x, out=out, casting="unsafe"), (x / 2).astype("int64"))
+    with pytest.raises(ArgumentError, match="float64, which 'same_kind' does not cast to int64"):
+        halves(x, out)
+
+
+def test_operands_have_no_names_after_calls_without_them() -> None:
+    x = numbers(3, "float64")
+    sums: Any = hybrid.vectorize(add.__hybrid_function__)
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="there is no keyword 'y'"):
+            sums(x, y=x)
+        assert_equal(sums(x, x), x + x)
+        with pytest.raises(ArgumentError, match="there is no keyword 'x'"):
+            sums(x=x, y=x, out=np.zeros(3))
+        assert_equal(sums(x, x, out=np.zeros(3)), x + x)
+
+
+def test_results_have_the_type_that_was_asked_for_on_their_way_to_out() -> None:
+    x = numbers(5, "int64")
+    halves = hybrid.vectorize(half)
+    wanted = halves(x, dtype="int64", casting="unsafe")
+    found = halves(x, dtype="int64", casting="unsafe", out=np.zeros(5))
+    assert_equal(found, wanted.astype("float64"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float64", "complex64"])
+@pytest.mark.parametrize("number", [True, 3, -1, 300, 2.5, 1j])
+@pytest.mark.parametrize("casting", ["same_kind", "unsafe"])
+def test_python_numbers_of_a_type_that_was_asked_for(number: Any, dtype: str, casting: Any) -> None:
+    x = np.arange(3, dtype="uint8")
+
+    def outcome(function: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return function(x, number, dtype=dtype, casting=casting).tolist()
+            except OverflowError as error:
+                return str(error)
+            except TypeError:
+                return "refused"
+
+    assert outcome(add) == outcome(np.add)
+
+
+def test_python_numbers_become_bfloat16() -> None:
+    x = numbers(3, "float32").astype(ml_dtypes.bfloat16)
+    for number in (2, 2.5):
+        found = add(x, number, dtype=ml_dtypes.bfloat16)
+        assert_equal(found, x + ml_dtypes.bfloat16(number))
 
 
 def test_numpy_agrees_at_random() -> None:

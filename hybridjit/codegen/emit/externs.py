@@ -13,17 +13,19 @@ from hybridjit.codegen.emit.memory import usual_strides
 from hybridjit.codegen.llvm_types import (
     HALF,
     I1,
+    I32,
     I64,
     Complex,
     LLVMType,
     Value,
     foreign_type,
+    is_signed,
     memory_type,
     value_type,
 )
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
-from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import BufferRef, Expr, ExternCall
 from hybridjit.ir.stmt import Print
 
@@ -132,7 +134,25 @@ def _call_c(emitter: Emitter, call: ExternCall, returns: LLVMType, args: list[Va
     elif callee.is_known:
         emitter.known.add(callee.symbol)
     name = callee.symbol or _callback_name(emitter, call)
-    return emitter.b.call(declare_function(emitter.module, name, function_type), args)
+    function = declare_function(emitter.module, name, function_type)
+    return emitter.b.call(function, args, arg_attrs=_extensions(call))
+
+
+def _extensions(call: ExternCall) -> dict[int, tuple[str]]:
+    """How narrow integers are passed, by their places: as numbers of 32 bits.
+
+    Compilers such as clang rely on the caller for that, others do it again.
+    """
+    narrow = {
+        place: arg.dtype
+        for place, arg in enumerate(call.args)
+        if not isinstance(arg, BufferRef) and arg.dtype.bits < I32.width
+    }
+    return {
+        place: ("signext" if is_signed(dtype) else "zeroext",)
+        for place, dtype in narrow.items()
+        if dtype.is_integer or dtype is BOOL
+    }
 
 
 def call_python(

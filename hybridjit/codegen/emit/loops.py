@@ -156,7 +156,8 @@ def _count_in_chunks(
 
     So the loop itself stays plain.
     """
-    chunk = ir.Constant(I64, max(1, emitter.poll_work // (_work_of(emitter, loop.body) + 1)))
+    each = _work_of(emitter, loop.body) + 1
+    chunk = ir.Constant(I64, max(1, emitter.poll_work // each))
     names = ("chunk", "between")
     outer, between = (emitter.function.append_basic_block(name) for name in names)
     before = emitter.b.block
@@ -171,7 +172,8 @@ def _count_in_chunks(
     emitter.leaves[between] = done
     count(emitter, loop, origin, (base, end), between)
     emitter.b.position_at_end(between)
-    emitter.spend(emitter.b.sub(end, base, flags=["nuw"]))
+    done_now = emitter.b.sub(end, base, flags=["nuw"])
+    emitter.spend(emitter.b.mul(done_now, ir.Constant(I64, each)))
     base.add_incoming(end, emitter.b.block)
     emitter.b.cbranch(emitter.b.icmp_unsigned("<", end, last), outer, done)
 
