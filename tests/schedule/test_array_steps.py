@@ -220,6 +220,14 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     )
 
 
+def test_code_that_would_be_too_long_is_refused() -> None:
+    a = numbers((5000, 300))
+    message = "unroll_and_jam: loop 'i': 4000 copies of .* statements are more than 4096"
+    refused(row_sums, [a], lambda s: s.unroll_and_jam("i", 4000), message)
+    args = [a, a[:, 0].copy()]
+    refused(product_across_rows, args, lambda s: s.add_terms("product", 500), "100 terms at most")
+
+
 def test_products_of_another_kind_are_refused() -> None:
     a, x = numbers((20, 30)), numbers((30,))
     refused(
