@@ -4,22 +4,27 @@ Two instances conflict when they touch the same element and one of them writes i
 keeps its order under every legal schedule. Updates of one element by the same associative and
 commutative operator do not conflict where reordering cannot change the result: for integers, and
 for floats when the function allows it (reassociation, or for min and max any sign of zero), or the
-block that they stand in (`reassociate`).
+block that they stand in (`reassociate`). `and` and `or` evaluate an update only where the result is
+still open, which is a matter of the order: what an update may raise must not be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.examples import Run, common_element
+from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.products import facts_about, primed
-from hybridjit.ir.expr import Buffer, Node
+from hybridjit.arith.totality import operation_may_fail
+from hybridjit.ir.expr import Buffer, Load, Node
+from hybridjit.ir.visit import walk
 from hybridjit.record import record
 
 Times = Callable[[Instances], Sequence[str]]
@@ -29,6 +34,7 @@ Times = Callable[[Instances], Sequence[str]]
 _EXAMPLE_OPERATIONS = 100_000
 
 _EXTREMA = (ReductionOp.MIN, ReductionOp.MAX, ReductionOp.MINIMUM, ReductionOp.MAXIMUM)
+_LAZY = (ReductionOp.AND, ReductionOp.OR)
 
 
 def may_reorder(reduction: Reduction, fastmath: Sequence[str]) -> bool:
@@ -203,7 +209,19 @@ class Dependences:
         reduction = statement.reduction
         if self.ordered or reduction is None or reduction.buffer is not buffer:
             return None
+        if reduction.op in _LAZY and self._may_fail(statement, reduction):
+            return None
         return reduction.op if may_reorder(reduction, self.fastmath) else None
+
+    def _may_fail(self, statement: Instances, reduction: Reduction) -> bool:
+        """Whether an update may raise an error: by an operator, or an index out of bounds."""
+        nodes = [*walk(reduction.update)]
+        loads = {node for node in nodes if isinstance(node, Load)}
+        reads = tuple(access for access in statement.accesses if access.node in loads)
+        update = replace(statement, accesses=reads)
+        return any(map(operation_may_fail, nodes)) or any(
+            find_outside(self.part, load.buffer, None, [update]) is not None for load in loads
+        )
 
     def _writes(self, accesses: Sequence[tuple[Instances, AffineAccess | None]]) -> Polyhedron:
         return self._elements.union(

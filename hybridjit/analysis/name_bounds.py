@@ -34,6 +34,8 @@ class _NameChangedBounds(StmtMutator):
             for name, (bound, buffers) in read.items()
             if not touched.isdisjoint(buffers)
         }
+        if not lets:
+            return loop
         names = {name: let.var for name, let in lets.items()}
         return seq(*lets.values(), dataclasses.replace(loop, **names))
 

@@ -12,7 +12,7 @@ import numpy as np
 from hybridjit.frontend.arrays.calls import apply_once, call_ufunc
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.lists import length
-from hybridjit.frontend.arrays.memory import whole
+from hybridjit.frontend.arrays.memory import fixed_index, whole
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
@@ -41,11 +41,12 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DTYPES, ScalarType
-from hybridjit.ir.expr import Buffer, BufferRef, Div, FloorDiv, Max, Min, Pow
+from hybridjit.ir.expr import Buffer, BufferRef, Div, Expr, FloorDiv, Load, Max, Min, Pow
 from hybridjit.ir.expr import const as make_const
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.signature import Part
 from hybridjit.ir.stmt import Allocate, Reserve
+from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.builtins import MAX_NUM_THREADS, extreme
 from hybridjit.scalars.conversion import truth
@@ -156,11 +157,17 @@ def _new_array(
     build: Builder, args: dict[str, ast.expr], scope: str, zero: bool, node: ast.Call
 ) -> Array:
     name = build.hint or "t"
-    shape = shape_argument(build, args["shape"])
+    shape = tuple(_as_it_is_now(build, size) for size in shape_argument(build, args["shape"]))
     dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else DTYPES["float32"]
     buffer = Buffer(name, dtype, shape, scope)
     build.emit(Allocate(buffer, zero, span=build.span(node)))
     return Array(buffer)
+
+
+def _as_it_is_now(build: Builder, size: Expr) -> Expr:
+    """A size as it is when the array is made: indices are checked against it from then on."""
+    is_read = any(isinstance(node, Load) for node in walk(size))
+    return fixed_index(build, size, "size") if is_read else size
 
 
 def _constant_array_of(build: Builder, node: ast.Call) -> Value:

@@ -205,5 +205,5 @@ def _factors(
     wanted = wanted if factors is None else list(factors)
     for number in wanted:
         if number is not None and not isinstance(number, str):
-            check_int(number, "split: a factor")
+            check_int(number, "split: a factor", most=None)  # their product counts
     return wanted

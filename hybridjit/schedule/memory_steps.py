@@ -23,7 +23,7 @@ from hybridjit.schedule.primitives.storage_align import storage_align
 from hybridjit.schedule.primitives.transform_layout import transform_layout
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.recording import step
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 from hybridjit.schedule.state import State
 
 S = TypeVar("S", bound="MemorySteps")
@@ -66,6 +66,8 @@ class MemorySteps(State):
 
         >>> s.storage_align("t", 0, 32, 1)
         """
+        for name, number in (("axis", axis), ("factor", factor), ("offset", offset or 0)):
+            check_int(number, f"storage_align: the {name}")
         found = find_buffer(self.func, buffer)
         self.func = storage_align(self.func, found, axis, factor, offset or 0)
 
@@ -166,6 +168,8 @@ class MemorySteps(State):
 
         >>> s.rolling_buffer("t")
         """
+        if axis is not None:
+            check_int(axis, "rolling_buffer: the axis")
         self.func = rolling_buffer(self.func, find_buffer(self.func, buffer), axis)
 
     def _find_target(self, target: BlockHandle | str) -> Buffer:

@@ -44,6 +44,7 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         self.is_in_step = True
         try:
             result = method(self, *args, **kwargs)
+            self.name_bounds(before)
             self.check(method.__name__, before, unsafe=bool(kwargs.get("unsafe")))
         except BaseException as error:
             self.func = before

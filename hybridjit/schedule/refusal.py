@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.lazy import lazy_module
@@ -128,10 +129,15 @@ def names(loops: Sequence[Var | For]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def check_int(value: object, what: str) -> None:
-    """Refuse anything but an integer; `what` names the step and the argument."""
+def check_int(value: object, what: str, most: int | None = MAX_EXTENT) -> None:
+    """Refuse anything but an integer, and one that is farther from 0 than `most`.
+
+    `what` names the step and the argument.
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         raise ScheduleError(f"{what} must be an integer, got {value!r}")
+    if most is not None and abs(value) > most:
+        raise ScheduleError(f"{what} must be {most} at most, got {value}")
 
 
 def check_concurrent(func: PrimFunc, loops: Iterable[For], step: str) -> None:

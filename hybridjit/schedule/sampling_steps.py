@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Load, Var
@@ -16,6 +18,9 @@ from hybridjit.schedule.program import blocks_of, loops_around, the_block, the_l
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.refusal import check_int, refuse
 from hybridjit.schedule.state import State
+
+# More factors of a loop than anybody needs: there are a million ways to write 2 ** 20 as so many.
+_MOST_FACTORS = 8
 
 Chooser = Callable[[Sequence[float]], int]
 """Picks a place among as many as there are weights."""
@@ -54,6 +59,12 @@ class SamplingSteps(State):
         check_int(n, "sample_perfect_tile: the number of factors")
         if n < 1:
             raise refuse(self.func, f"sample_perfect_tile: {n} factors of a loop", [found])
+        if n > _MOST_FACTORS:
+            raise refuse(
+                self.func,
+                f"sample_perfect_tile: {n} factors of a loop, {_MOST_FACTORS} at most",
+                [found],
+            )
         if not isinstance(trips, Const):
             raise refuse(
                 self.func,
@@ -117,7 +128,7 @@ def find_tilings(trips: int, count: int, limit: int) -> list[tuple[int, ...]]:
     if count == 1:
         return [(trips,)]
     found: list[tuple[int, ...]] = []
-    for last in (n for n in range(1, min(trips, limit) + 1) if trips % n == 0):
+    for last in (divisor for divisor in _divisors(trips) if divisor <= limit):
         found += [(*rest, last) for rest in _products(trips // last, count - 1)]
     return found or [(trips, *(1,) * (count - 1))]
 
@@ -127,10 +138,16 @@ def _products(number: int, count: int) -> list[tuple[int, ...]]:
         return [(number,)]
     return [
         (first, *rest)
-        for first in range(1, number + 1)
-        if number % first == 0
+        for first in _divisors(number)
         for rest in _products(number // first, count - 1)
     ]
+
+
+@cache
+def _divisors(number: int) -> list[int]:
+    """The numbers that divide `number`, in their order; none divide 0."""
+    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return sorted({*small, *(number // n for n in small)})
 
 
 def _readers(func: PrimFunc, name: str) -> list[Var]:

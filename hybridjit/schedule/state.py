@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hybridjit.analysis.concurrency import find_obstacle
+from hybridjit.analysis.name_bounds import name_changed_bounds
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
@@ -47,6 +49,16 @@ class State:
         self.decision: Any = None
         self._replaced: dict[Var | str, str] = {}
         self.refused: deque[Refused] = deque(maxlen=MAX_REFUSED)
+
+    def name_bounds(self, before: PrimFunc) -> None:
+        """Give bounds names that loops change, now that `before` has become another program.
+
+        A bound may have become one: of a value that is computed where it is read, say.
+        """
+        if self.func is not before:
+            body = name_changed_bounds(self.func.body)
+            if body is not self.func.body:
+                self.func = dataclasses.replace(self.func, body=body)
 
     def check(self, name: str, before: PrimFunc, *, unsafe: bool = False) -> None:
         """Verify what the step called `name` has made of `before`: always, it costs little."""

@@ -207,6 +207,10 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     loop = "j"
     refused(row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=6), "must be a power of two")
     refused(row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=8, block=0), "at least 1")
+    refused(
+        row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=2**70), "lanes must be .* at most"
+    )
+    refused(row_sums, [a], lambda s: s.squares("i", 2**63), "squares: size must be .* at most")
     refused(row_sums, [a], lambda s: s.unroll_and_jam("i", 1), "must be at least 2")
     square = [numbers((20, 20))] * 2
     refused(
@@ -218,6 +222,14 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     refused(
         product_across_rows, [a, a[:, 0].copy()], lambda s: s.add_terms("product", 0), "at least 1"
     )
+
+
+def test_code_that_would_be_too_long_is_refused() -> None:
+    a = numbers((5000, 300))
+    message = "unroll_and_jam: loop 'i': 4000 copies of .* statements are more than 4096"
+    refused(row_sums, [a], lambda s: s.unroll_and_jam("i", 4000), message)
+    args = [a, a[:, 0].copy()]
+    refused(product_across_rows, args, lambda s: s.add_terms("product", 500), "100 terms at most")
 
 
 def test_products_of_another_kind_are_refused() -> None:

@@ -184,6 +184,7 @@ def test_the_example_runs() -> None:
         (("c", "x", "local"), "there is no buffer 'x'"),
         (("x", "a", "local"), "there is no block 'x'"),
         (("c", "a", "moon"), "there is no scope 'moon'"),
+        (("c", "a", "register"), "'a' has 2 dimensions, a register has none"),
     ],
 )
 def test_refusals(arguments: tuple[str, str, str], message: str) -> None:

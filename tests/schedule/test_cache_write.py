@@ -243,6 +243,7 @@ def test_the_example_runs() -> None:
         (("c", "a", "local"), "block 'c' does not write 'a'"),
         (("c", "x", "local"), "there is no buffer 'x'"),
         (("c", "c", "moon"), "there is no scope 'moon'"),
+        (("c", "c", "register"), "'c' has 2 dimensions, a register has none"),
     ],
 )
 def test_refusals(arguments: tuple[str, str, str], message: str) -> None:

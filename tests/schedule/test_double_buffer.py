@@ -102,6 +102,70 @@ def left_early(a: Any) -> Any:
     return b
 
 
+@hybrid.script
+def skipped(a: Any) -> Any:
+    """Iterations that go on before the buffer is filled must not fill it: there is no such row."""
+    b = output_tensor((a.shape[0] + 2,), a.dtype)
+    for i in range(a.shape[0] + 2):
+        t = allocate((3,), a.dtype, "local", zero=False)
+        if i >= a.shape[0]:
+            continue
+        for j in range(3):
+            t[j] = a[i, j]
+        b[i] = t[0] + t[2]
+    return b
+
+
+@hybrid.script
+def filled_or_skipped(a: Any) -> Any:
+    b = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        t = allocate((3,), a.dtype, "local", zero=False)
+        for j in range(3):
+            t[j] = a[i, j]
+        if t[0] > 3:
+            t[1] = 0
+            b[i] = 1
+            continue
+        t[2] = 1
+        b[i] = t[0] + t[2]
+    return b
+
+
+@hybrid.script
+def skipped_later(a: Any) -> Any:
+    b = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        t = allocate((3,), a.dtype, "local", zero=False)
+        for j in range(3):
+            t[j] = a[i, j]
+        if t[1] > 3:
+            continue
+        b[i] = t[0] + t[2]
+    return b
+
+
+peek = hybrid.llvm(
+    "define i64 @peek(ptr %x) {\n  %r = load i64, ptr %x\n  ret i64 %r\n}",
+    "int64",
+    ["const int64*"],
+)
+
+
+@hybrid.script
+def passed_on(a: Any) -> Any:
+    b = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        u = allocate((3,), "int64")
+        t = allocate((3,), "int64")
+        for j in range(3):
+            u[j] = a[i, j] + j
+        for j in range(3):
+            t[j] = u[j] * 2
+        b[i] = t[0] + t[2] + peek(u)
+    return b
+
+
 @pytest.mark.parametrize("kernel", [tiles, backwards])
 def test_nothing_changes_but_the_order(kernel: Any) -> None:
     s = Schedule(kernel.prim_func(hj.i64["n", "m"]))
@@ -110,7 +174,7 @@ def test_nothing_changes_but_the_order(kernel: Any) -> None:
         assert_unchanged(s.original, s.func, [integers(size, 3)], native=size == 7)
 
 
-@pytest.mark.parametrize("kernel", [tiles, backwards])
+@pytest.mark.parametrize("kernel", [tiles, backwards, skipped_later])
 @pytest.mark.parametrize("size", [4, 5, 7])
 def test_constant_sizes(kernel: Any, size: int) -> None:
     s = Schedule(kernel.prim_func(integers(size, 3)))
@@ -183,6 +247,9 @@ def test_the_example_runs() -> None:
         (shared_value, "'x' is made where 't' is filled, and used later"),
         (never_used, "nothing in loop 'i' uses 't' after it is filled"),
         (left_early, "break or return may leave loop 'i' early"),
+        (skipped, "continue may leave an iteration of loop 'i' before 't' is filled"),
+        (filled_or_skipped, "continue may leave an iteration of loop 'i' before 't' is filled"),
+        (passed_on, "'u' is made where 't' is filled, and used later"),
     ],
 )
 def test_refusals(kernel: Any, message: str, symbolic: bool) -> None:

@@ -72,5 +72,7 @@ def test_a_reduction_that_was_fused() -> None:
 
 def test_wrong_uses() -> None:
     refuse(PLAIN, lambda s: s.partition("i", "4"), "must be an integer, got '4'")  # type: ignore[arg-type]
+    for at in (2**63, -(2**70)):
+        refuse(PLAIN, lambda s, at=at: s.partition("i", at), f"the iteration must be .*, got {at}")
     refuse(STRIDED, lambda s: s.partition("i", 4), "does not count up by 1")
     refuse(BREAK, lambda s: s.partition("i", 4), "may leave loop 'i' early")

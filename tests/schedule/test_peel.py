@@ -56,6 +56,9 @@ def test_a_reduction_would_start_over(golden: Golden) -> None:
 def test_wrong_counts() -> None:
     refuse(PLAIN, lambda s: s.peel("i", 0), "at least 1, got 0")
     refuse(PLAIN, lambda s: s.peel("i", 1.5), "must be an integer, got 1.5")  # type: ignore[arg-type]
+    refuse(
+        PLAIN, lambda s: s.peel("i", 2**70), r"281474976710656 at most, got 1180591620717411303424"
+    )
 
 
 def test_no_statement_stands_in_both_loops() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
+from hybridjit.hybrid import allocate
 from hybridjit.kernel import Kernel
 from tests.conftest import Golden
 from tests.schedule.programs import Steps, refuse
@@ -111,6 +112,56 @@ def test_a_name_is_given(golden: Golden) -> None:
     s = end_in_an_array.schedule(*_arguments(8))
     s.split("j", factor=4)
     golden.check(s.show(), "ir")
+
+
+# -- a bound that is put in the place of a read
+
+
+@hybrid.script
+def end_is_computed(b: Array, c: Array) -> None:
+    t = allocate((b.shape[0],), b.dtype)
+    for i in range(b.shape[0]):
+        t[i] = b[i] + 0
+    for j in range(t[0]):
+        b[j] = 3 - j
+        c[j] = b[j] + 1
+
+
+@hybrid.script
+def start_is_computed(b: Array, c: Array) -> None:
+    t = allocate((c.shape[0],), c.dtype)
+    for i in range(c.shape[0]):
+        t[i] = c[i] * 2
+    for j in range(t[2], b.shape[0]):
+        c[2] = c[2] + b[j]
+
+
+INLINED: dict[str, Steps] = {
+    **STEPS,
+    "rfactor": lambda s: s.rfactor("j"),
+    "split, rfactor": lambda s: s.rfactor(s.split("j", factor=4)[0]),
+    "nothing": lambda s: None,
+}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("steps", INLINED.values(), ids=INLINED)
+@pytest.mark.parametrize("kernel", [end_is_computed, start_is_computed])
+def test_bounds_that_are_computed_where_they_are_read(kernel: AnyKernel, steps: Steps) -> None:
+    s = kernel.schedule(*_arguments(8))
+    s.compute_inline("t")
+    try:
+        steps(s)
+    except hj.ScheduleError:
+        return
+    for end in ENDS:
+        args = _arguments(end)
+        assert_unchanged(s.original, s.func, args)
+        expected = fresh_copies(args)
+        kernel.py_func(*expected)
+        kernel.with_schedule(s)(*args)
+        for found, wanted in zip(args, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 # -- what is read before a loop says nothing about the loops in it ---------------------------------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit.interp.run import interpret
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -96,6 +97,37 @@ def test_updates_that_commute(dtype: str, update: str) -> None:
     s.reorder("j", "i")
     args = [numbers(4, 4).astype(dtype), numbers(1).astype(dtype)]
     assert_unchanged(s.original, s.func, args, native=True)
+
+
+LAZY = """
+def f(a: int64[4, 4], c: bool[1]):
+    for i in range(4):
+        for j in range(4):
+            c[0] = c[0] {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "deciding", "failing"),
+    [
+        ("and 10 // a[i, j] > 0", 11, 0),
+        ("or 10 // a[i, j] == 0", 11, 0),
+        ("and a[a[i, j], 3] > 0", 2, 9),
+    ],
+)
+def test_updates_that_are_left_out_may_fail(update: str, deciding: int, failing: int) -> None:
+    """In the order of the rows, what decides comes before what fails."""
+    func = hj.parse(LAZY.format(update))
+    refuse(func, lambda s: s.reorder("j", "i"), "turn a dependence around")
+
+    s = Schedule(func)
+    s.reorder("j", "i", unsafe=True)
+    a = np.ones((4, 4), np.int64)
+    a[0, 1], a[1, 0], a[2, 3] = deciding, failing, 0
+    start = update.startswith("and")
+    interpret(func, [a, np.array([start])])
+    with pytest.raises((IndexError, ZeroDivisionError)):
+        interpret(s.func, [a, np.array([start])])
 
 
 def test_float_sums_are_rounded_otherwise() -> None:

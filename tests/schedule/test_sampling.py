@@ -34,6 +34,12 @@ def test_factors_of_a_loop(size: int, count: int) -> None:
         assert count == 1 or size == 0 or factors[-1] <= 8
 
 
+def test_factors_of_a_long_loop() -> None:
+    size = 1 << 40  # divisors are not looked for one by one
+    s = Schedule(hj.parse(f"def f(b: int64[1]):\n    for i in range({size}):\n        b[0] = i\n"))
+    assert math.prod(s.sample_perfect_tile("i", 4)) == size
+
+
 def test_seeds_choose() -> None:
     found: set[tuple[int, ...]] = set()
     for seed in range(20):
@@ -80,6 +86,7 @@ def test_places_to_compute_at() -> None:
 
 def test_wrong_uses(golden: Golden) -> None:
     refuse(PLAIN, lambda s: s.sample_perfect_tile("i", 0), "0 factors of a loop")
+    refuse(PLAIN, lambda s: s.sample_perfect_tile("i", 4000), "4000 factors of a loop, 8 at most")
     refuse(PLAIN, lambda s: s.sample_categorical([]), "needs candidates")
     refuse(PLAIN, lambda s: s.sample_categorical([1, 2], [0, 0]), "not all 0")
     refuse(PLAIN, lambda s: s.sample_categorical([1, 2], [1]), "a probability for each")

@@ -23,6 +23,7 @@ from hybridjit.schedule.arrays.find_product import (
     replaced,
     without_zeros,
 )
+from hybridjit.schedule.arrays.inline import MOST_DEPTH
 from hybridjit.schedule.arrays.matrix_product import (
     Product,
     find_mirror,
@@ -241,6 +242,8 @@ def add_terms(func: PrimFunc, block_name: str, factor: int, *, fma: bool) -> Pri
     check_int(factor, "add_terms: the number of terms")
     if factor < 1:
         raise ScheduleError(f"add_terms: the number of terms must be at least 1, got {factor}")
+    if factor > MOST_DEPTH:  # the sum of all of them is one expression
+        raise ScheduleError(f"add_terms: there are {MOST_DEPTH} terms at most, got {factor}")
     found = _find(func, block_name, "add_terms")
     _check_is_vector(func, found, block_name, "add_terms")
     made, loops = add_to_all(found.product, factor, fuse=fma)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.analysis.independence import LoopProofs
+from hybridjit.analysis.unrolling import MAX_STATEMENTS, count_statements
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
@@ -35,6 +36,10 @@ def unroll_and_jam(func: PrimFunc, var: Var, factor: int) -> PrimFunc:
     obstacle = find_jam_obstacle(LoopProofs(plain.marks.body), loop)
     if obstacle is not None:
         raise _refuse(func, var, f"unroll_and_jam: {factor} iterations of", obstacle)
+    each = count_statements(loop.body)
+    if factor * each > MAX_STATEMENTS:
+        many = f"{factor} copies of {each} statements are more than {MAX_STATEMENTS}"
+        raise _refuse(func, var, "unroll_and_jam:", many)
     made = make_unroll_and_jam(loop, factor)
     return plain.with_list(loop, [made if s is loop else s for s in plain.list_with(loop)])
 

@@ -12,7 +12,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, Stmt, While, seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.primitives.set_scope import check_scope
+from hybridjit.schedule.primitives.set_scope import check_rank, check_scope
 from hybridjit.schedule.program import loops_around, replace_inside, replace_stmt, the_block
 from hybridjit.schedule.refusal import check_concurrent, refuse, refuse_conflict
 from hybridjit.schedule.reindex import reindex_loads
@@ -83,6 +83,7 @@ def make_cache_read(
 
 def _check(func: PrimFunc, block: Block, buffer: Buffer, scope: str) -> None:
     check_scope(func, scope, "cache_read")
+    check_rank(func, buffer, scope, "cache_read")
     check_elementwise(func, buffer, block, "cache_read")
     if not any(isinstance(node, Load) and node.buffer is buffer for node in walk(block)):
         raise refuse(

@@ -9,7 +9,7 @@ from hybridjit.ir.stmt import Allocate, Block, Break, Continue, For, Return, Stm
 from hybridjit.ir.visit import children, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.label_iters import label_iters
-from hybridjit.schedule.primitives.set_scope import check_scope
+from hybridjit.schedule.primitives.set_scope import check_rank, check_scope
 from hybridjit.schedule.program import loops_around, replace_stmt, the_block
 from hybridjit.schedule.refusal import check_concurrent, refuse
 from hybridjit.schedule.reindex import reindex
@@ -83,6 +83,7 @@ def make_cache_write(
 
 def _check(func: PrimFunc, block: Block, buffer: Buffer, scope: str) -> None:
     check_scope(func, scope, "cache_write")
+    check_rank(func, buffer, scope, "cache_write")
     if not any(isinstance(node, Store) and node.buffer is buffer for node in walk(block)):
         raise refuse(
             func, f"cache_write: block '{block.name}' does not write '{buffer.name}'", [block]

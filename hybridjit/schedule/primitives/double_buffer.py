@@ -24,7 +24,18 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import (
+    Allocate,
+    Block,
+    Continue,
+    For,
+    Let,
+    LoopKind,
+    Seq,
+    Stmt,
+    Store,
+    seq,
+)
 from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
@@ -34,6 +45,7 @@ from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
     guarded,
     is_left_early,
+    jumps,
     loops_around,
     replace_stmt,
     substitute_loop,
@@ -66,6 +78,7 @@ def check_double_buffer(func: PrimFunc, buffer: Buffer) -> None:
     allocation = the_scratch_array(func, buffer, "double_buffer")
     stages = _find_stages(func, allocation)
     _check_loop(func, stages.loop)
+    _check_is_reached(func, buffer, stages)
     _check_memory(func, allocation, stages)
     _check_order(func, stages)
 
@@ -160,6 +173,22 @@ def _check_loop(func: PrimFunc, loop: For) -> None:
             pass
 
 
+def _check_is_reached(func: PrimFunc, buffer: Buffer, stages: _Stages) -> None:
+    """Filling ahead is part of another iteration, where `continue` would leave out other things;
+    and what an iteration leaves out may be an error.
+    """
+    body = stages.loop.body
+    assert isinstance(body, Seq)
+    last = max(body.stmts.index(stmt) for stmt in stages.fill)
+    if any(jumps(stmt, Continue) for stmt in body.stmts[: last + 1]):
+        raise refuse(
+            func,
+            f"double_buffer: continue may leave an iteration of loop '{stages.loop.var.name}' "
+            f"before '{buffer.name}' is filled",
+            [stages.loop],
+        )
+
+
 def _check_memory(func: PrimFunc, allocation: Allocate, stages: _Stages) -> None:
     """The buffer now lives outside of the loop, and keeps what an earlier iteration left there."""
     buffer, loop = allocation.buffer, stages.loop
@@ -177,7 +206,7 @@ def _check_memory(func: PrimFunc, allocation: Allocate, stages: _Stages) -> None
         )
     made = [node.var if isinstance(node, Let) else node.buffer for node in _bindings(stages.fill)]
     used = {node for stmt in stages.use for node in walk(stmt)}
-    touched = {node.buffer for node in used if isinstance(node, Load | Store)}
+    touched = {node.buffer for node in used if isinstance(node, Load | Store | BufferRef)}
     shared = [item for item in made if item in used or item in touched]
     if shared:
         raise refuse(

@@ -53,12 +53,16 @@ def _check_register(func: PrimFunc, buffer: Buffer, scope: str) -> None:
     """A register is a scalar variable: read by its bare name, an error before it is assigned."""
     if buffer.is_register:
         raise refuse(func, f"set_scope: '{buffer.name}' is a scalar variable, which is a register")
-    if scope != Buffer.REGISTER:
-        return
-    if buffer.shape:
+    check_rank(func, buffer, scope, "set_scope")
+    if scope == Buffer.REGISTER:
+        check_not_passed(func, buffer, "set_scope")
+
+
+def check_rank(func: PrimFunc, buffer: Buffer, scope: str, step: str) -> None:
+    """Refuse an array as a register, which holds one number."""
+    if scope == Buffer.REGISTER and buffer.shape:
         raise refuse(
             func,
-            f"set_scope: '{buffer.name}' has {buffer.ndim} dimensions, a register has none",
+            f"{step}: '{buffer.name}' has {buffer.ndim} dimensions, a register has none",
             help='scope "local" is for small arrays; those too end up in registers where they can',
         )
-    check_not_passed(func, buffer, "set_scope")
