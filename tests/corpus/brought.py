@@ -9,7 +9,7 @@ import numpy
 
 from hybridjit import hybrid
 from hybridjit.frontend.library import decompositions as lapack
-from hybridjit.frontend.library import numpy_sorts
+from hybridjit.frontend.library import numpy_sorts, numpy_transforms
 from tests.corpus.case import Array, Number, call, case, sweep
 
 np: Any = numpy
@@ -168,6 +168,9 @@ def decompositions(a: Array) -> Array:
 
 
 _REALS = ("float64", "int32")
+_TRANSFORMS = {
+    extern.name: extern for extern in (numpy_transforms.fft_rows, numpy_transforms.ifft_rows)
+}
 _LAPACK = {extern.name: extern for extern in (lapack.call_eigh, lapack.call_qr, lapack.call_pinv)}
 
 CASES = (
@@ -192,7 +195,7 @@ CASES = (
     case(draws, call(3, 5), call(2026, 0), call(0, 17)),
     case(small_things, *(call(np.arange(4.0), k) for k in (0, 3, 4, -5, 100)), joined=True),
     case(grids, call(0), call(-2)),
-    case(transforms, *(call(np.arange(float(n))) for n in (1, 5, 8, 12))),
+    case(transforms, *(call(np.arange(float(n))) for n in (1, 5, 8, 12)), names=_TRANSFORMS),
     case(
         decompositions,
         *(call(np.arange(3.0 * n).reshape(n, 3) % 5) for n in (1, 2, 3)),
