@@ -39,6 +39,8 @@ ON_VECTORS = {
     "np.clip(x, 1, None), np.clip(x, 1, 3), x.clip(max=2)": REALS,
     "np.allclose(x, x), np.isclose(x, x, equal_nan=True), np.array_equal(x, x)": FLOATS,
     "np.select([x > 2, x > 1], [x, -x], 5), np.choose(x > 1, (x, x * 2))": FLOATS,
+    "np.linspace(1, 4, len(x)), np.linspace(len(x), 9, len(x), dtype=int)": ("float64",),
+    "np.linspace(1, 4, len(x), endpoint=False), np.geomspace(2, 8, len(x))": ("float64",),
     "np.array_split(x, 3)[0] * 1, np.array_split(x, 3)[2] * 1": NUMBERS,
 }
 # Those of which NumPy makes nothing where there are no elements.
