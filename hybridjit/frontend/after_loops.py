@@ -245,9 +245,15 @@ def _is_read_later(build: Builder, web: Web, stmt: ast.stmt) -> bool:
     reads = [node for node, read in build.frame.variables.reads.items() if read is web]
     return any(
         (_start(node) > _start(stmt) and not _is_inside(node, stmt))
+        or _is_result(node, stmt)
         or any(_is_inside(node, loop) for loop in around)
         for node in reads
     )
+
+
+def _is_result(node: ast.AST, stmt: ast.stmt) -> bool:
+    """True for what a loop is read for that a call was written out as: it stands at its place."""
+    return _start(node) == _start(stmt) and all(inner is not node for inner in ast.walk(stmt))
 
 
 def _let_end_apart(build: Builder, values: Sequence[Stood], carry: Carry) -> None:

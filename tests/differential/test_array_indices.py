@@ -108,6 +108,22 @@ def mask_after_dots(a: Array, m: Array):
     return a[..., m].sum()
 
 
+def mask_apart_from_index(a: Array, m: Array):
+    """Its axis comes first, as those of arrays of indices do: it stands for one."""
+    b = a[0, :, m] * 2
+    a[1, ..., m] += b
+    a[2, None, m] -= 1
+    a[0, :, m] = np.arange(len(b))[:, None]
+    return b, a[:, None, 0, ..., m] * 1, a[0, :, m].sum(axis=0), a[None, 1, m] * 1
+
+
+def dots_of_no_axes(a: Array, m: Array):
+    """They stand between indices all the same."""
+    a[:, m[:4], ..., 0] = a[:, m[:4], ..., 1]
+    a[:, [0, 1], ..., [3, 1]] *= np.arange(3)
+    return a[:, [0, 1], ..., [3, 1]], a[:, None, 1, ..., [0, 2]], a[:, m[:4], ..., 0] * 1
+
+
 def sizes_of_selection(v: Array):
     x = v[v > 0.5]
     return len(x), x.size, len(v[v > 2]), x.sum() / len(x)
@@ -153,6 +169,9 @@ CASES: list[tuple[Any, ...]] = [
     (mask_and_index, MATRIX, MASK),
     (mask_after_dots, CUBE, MASK),
     (mask_of_rows, CUBE, RNG.random((3, 4)) > 0.5),
+    (mask_apart_from_index, CUBE, MASK),
+    (mask_apart_from_index, RNG.random((3, 4, 2, 3)), RNG.random((2, 3)) > 0.5),
+    (dots_of_no_axes, CUBE, MASK),
     (sizes_of_selection, VECTOR),
     (wrong_mask, MATRIX, MASK[:4]),
     (wrong_mask, MATRIX, MASK[None, :]),

@@ -372,3 +372,46 @@ def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)
     for values, count in _arguments():
         run_plain_and_interpreted(kernel, (values, count), joined=True)
+
+
+# -- sums of arrays ----------------------------------------------------------------------------
+
+
+def taps(a: Values, w: Values) -> Values:
+    return sum(w[k] * a[k : len(a) - 2 + k] for k in range(3))
+
+
+def of_a_list(a: Values, w: Values) -> Values:
+    y = sum([v * a for v in w]) + 1
+    return y, sum(v * y for v in w)
+
+
+def in_a_loop(a: Values, w: Values) -> Values:
+    total = a * 0
+    for _ in range(2):
+        total += sum(v * a for v in w)
+        a = a + sum(total * k for k in range(2))
+    return total, a
+
+
+def in_each_other(a: Values, w: Values) -> Values:
+    return sum(sum(v * a * u for v in w) for u in range(3))
+
+
+def in_a_condition(a: Values, w: Values) -> Values:
+    if np.max(sum(v * a for v in w)) > 3:
+        return sum(a if v > 1 else -a for v in w)
+    return a[::-1] * 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [taps, of_a_list, in_a_loop, in_each_other, in_a_condition],
+    ids=lambda f: f.__name__,
+)
+def test_sums_of_arrays_that_a_generator_makes(function: Callable[..., Any]) -> None:
+    """The sum stood for the number that it began with: it is read where its loop stands."""
+    kernel = hybrid.script(function)
+    for size in (6, 3):
+        for weights in (np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.0, 0.25])):
+            run_plain_and_interpreted(kernel, (np.arange(1.0, size + 1), weights), joined=True)

@@ -84,6 +84,16 @@ def test_is_as_in_numpy(call: str) -> None:
         assert_agree(kernel, [x, np.roll(x, 5)])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_divisors_and_multiples_of_the_least_numbers(dtype: str) -> None:
+    """The least number has no positive one beside it; multiples wrap around."""
+    least, largest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    numbers = np.array([least, least // 2, -6, -1, 0, 1, 6, 13, 15, largest], dtype)
+    x, y = (grid.ravel() for grid in np.meshgrid(numbers, numbers))
+    kernel = script_from_text("def f(x, y):\n    return np.gcd(x, y), np.lcm(x, y)\n", {"np": np})
+    assert_agree(kernel, [x, y])
+
+
 def _integers(x: Any) -> Any:
     return np.reciprocal(x)
 

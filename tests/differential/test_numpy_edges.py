@@ -38,6 +38,8 @@ ARRAYS: dict[str, Any] = {
     "stack": _RNG.random((3, 4, 4)) + 2 * np.eye(4),
     "stacks": _RNG.random((2, 1, 4, 4)) + 2 * np.eye(4),
     "emptystack": np.zeros((0, 4, 4)),
+    "signed": np.array([1, 127, 3], np.int8),
+    "unsigned": np.array([255, 0], np.uint8),
     "sides": _RNG.random((3, 4, 2)),
     "quad": _RNG.random(4),
     "minus": -2,
@@ -178,6 +180,31 @@ CALLS = """
     np.linalg.solve(stack[0], sides)
     np.linalg.solve(stack, sides[0])
     np.linalg.det(vector)
+    np.linalg.det(matrix[:1])
+    np.linalg.det(matrix[:, :1])
+    np.linalg.inv(matrix[:1])
+    np.linalg.cholesky(matrix[:1])
+    np.linalg.matrix_power(stack, 0)
+    np.linalg.matrix_power(stack, 3)
+    np.linalg.matrix_power(stack, -2)
+    np.linalg.matrix_power(stacks, 2)
+    np.linalg.matrix_power(stack[:, :3], 0)
+    np.linalg.matrix_power(matrix[:1], 1)
+    np.bincount(signed)
+    np.bincount(unsigned)
+    np.bincount(signed, minlength=200)
+    np.unwrap(whole, period=4)
+    np.unwrap(whole, period=5)
+    np.unwrap(whole.astype(np.int16), discont=3, period=5)
+    np.unwrap(vector, period=4)
+    np.nanmean(whole, dtype=np.float32)
+    np.nanvar(whole, dtype=np.float32)
+    np.nanstd(whole, axis=0, dtype=np.float32)
+    np.nanmedian(infinite, keepdims=True)
+    np.nanmedian(infinite, axis=1, keepdims=True)
+    np.gradient(complexes)
+    np.gradient(complexes.astype(np.complex64), 0.5)
+    np.gradient(complexes, np.arange(5) ** 2)
     matrix.reshape(minus, -2) * 1
     columnless.reshape(-1, 0) * 1
     np.tile(vector, huge)

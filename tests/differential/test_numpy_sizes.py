@@ -39,6 +39,8 @@ ON_VECTORS = {
     "np.clip(x, 1, None), np.clip(x, 1, 3), x.clip(max=2)": REALS,
     "np.allclose(x, x), np.isclose(x, x, equal_nan=True), np.array_equal(x, x)": FLOATS,
     "np.select([x > 2, x > 1], [x, -x], 5), np.choose(x > 1, (x, x * 2))": FLOATS,
+    "np.linspace(1, 4, len(x)), np.linspace(len(x), 9, len(x), dtype=int)": ("float64",),
+    "np.linspace(1, 4, len(x), endpoint=False), np.geomspace(2, 8, len(x))": ("float64",),
     "np.array_split(x, 3)[0] * 1, np.array_split(x, 3)[2] * 1": NUMBERS,
 }
 # Those of which NumPy makes nothing where there are no elements.
@@ -66,6 +68,9 @@ ON_MATRICES = {
     "np.einsum('ij,ij->i', m, m), np.tensordot(m, m, ((0,), (0,)))": NUMBERS,
     "np.trace(m), np.triu(m, 1), np.tril(m), np.diag(m) * 1": NUMBERS,
     "np.gradient(m, axis=1), np.diff(m, axis=0), np.trapezoid(m, axis=0)": FLOATS,
+    "m.reshape(-1, len(m), order='F') + 0, m.T.reshape((-1,), order='F')": NUMBERS,
+    "np.reshape(m, (len(m), 5, 1), 'F') + 0, m[m != 2].reshape(1, -1, order='F') + 0": NUMBERS,
+    "m.flatten('F'), m.ravel(order='F'), np.ravel(m.T, 'F'), m.flatten(order='C')": NUMBERS,
     "np.rot90(m) * 1, np.roll(m, (1, -2), axis=(0, 1)), np.tile(m, (2, 1))": NUMBERS,
     "np.nansum(m, axis=0), np.nanmean(m, axis=1), np.nanstd(m, axis=0)": FLOATS,
     "np.nanmax(m, axis=1), np.nanargmin(m, axis=1), np.count_nonzero(m, axis=0)": FLOATS,

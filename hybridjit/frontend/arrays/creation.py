@@ -216,7 +216,8 @@ def make_linspace(build: Builder, name: str, node: ast.Call) -> Value:
         position = cast_element(index(indices[0]), wide, span)
         found = binary(Add, binary(Mul, position, step, span), start, span)
         if has_end and last != ZERO:
-            is_last = compare(Eq, index(indices[0]), index(last), span).expr
+            # Of one element alone, which is the start, the number of steps counts as one.
+            is_last = compare(Eq, index(indices[0]), index(steps), span).expr
             found = select(is_last, stop, found, span)
         if dtype.is_integer:
             found = apply("floor", Style.NUMPY, [found], span)

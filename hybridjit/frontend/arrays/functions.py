@@ -63,8 +63,9 @@ from hybridjit.frontend.arrays.shapes import (
     axes_argument,
     axis_of,
     flip,
-    ravel,
+    ravel_in_order,
     reshape,
+    reshape_in_order,
     transposed,
 )
 from hybridjit.frontend.builder import Builder
@@ -115,16 +116,18 @@ def array_method(build: Builder, owner: AnyArray, name: str, node: ast.Call) -> 
             values = evaluate_all(build, node.args)
             if len(values) == 1 and isinstance(values[0], Items):
                 values = list(values[0].items)
-            return reshape(build, owner, _sizes(build, values, node), node)
+            order = _keywords(build, node, "order").get("order")
+            return reshape_in_order(build, owner, _sizes(build, values, node), order, node)
         case "transpose":
+            _keywords(build, node)
             items = [build.evaluate(arg) for arg in node.args]
             if len(items) == 1 and isinstance(items[0], Items):
                 items = list(items[0].items)
             axes = [axis_of(build, item, len(owner.shape), node) for item in items]
             return transposed(build, owner, axes or None, node)
         case "flatten" | "ravel":
-            arguments(build, node, required=0)
-            flat = ravel(build, owner, node)
+            args = arguments(build, node, "order", required=0)
+            flat = ravel_in_order(build, owner, args.get("order"), node)
             return computed(build, flat) if name == "flatten" else flat
         case "dot":
             args = arguments(build, node, "b", required=1)
@@ -299,12 +302,18 @@ def _transpose(build: Builder, name: str, node: ast.Call) -> Value:
 
 
 def _reshape(build: Builder, name: str, node: ast.Call) -> Value:
-    args = arguments(build, node, "a", "shape", required=2)
+    args = arguments(build, node, "a", "shape", "order", required=2)
     owner, shape = evaluate_all(build, [args["a"], args["shape"]])
     values = list(shape.items) if isinstance(shape, Items) else [shape]
     if not isinstance(owner, AnyArray):
         raise build.mismatch(f"expected an array, found {describe(owner)}", args["a"])
-    return reshape(build, owner, _sizes(build, values, node), node)
+    return reshape_in_order(build, owner, _sizes(build, values, node), args.get("order"), node)
+
+
+def _keywords(build: Builder, node: ast.Call, *names: str) -> dict[str, ast.expr]:
+    """The arguments by name of a call that takes any number of others."""
+    by_name = ast.copy_location(ast.Call(node.func, [], node.keywords), node)
+    return arguments(build, by_name, *names, required=0)
 
 
 def _flip(build: Builder, name: str, node: ast.Call) -> Value:
@@ -315,8 +324,8 @@ def _flip(build: Builder, name: str, node: ast.Call) -> Value:
 
 
 def _ravel(build: Builder, name: str, node: ast.Call) -> Value:
-    owner = evaluate_array(build, arguments(build, node, "a", required=1)["a"])
-    return ravel(build, owner, node)
+    args = arguments(build, node, "a", "order", required=1)
+    return ravel_in_order(build, evaluate_array(build, args["a"]), args.get("order"), node)
 
 
 _ARRAY_HANDLERS: dict[str, Handler] = {

@@ -159,8 +159,15 @@ def _taken_apart(
         else:
             fronts.append(len(basic))
             axes.append(_index_entry(build, value, view, len(axes), entry))
-    is_together = all(front == fronts[0] for front in fronts)
-    return _Entries(tuple(axes), tuple(basic), fronts[0] if is_together else 0)
+    return _Entries(tuple(axes), tuple(basic), fronts[0] if _stand_together(values) else 0)
+
+
+def _stand_together(values: Sequence[Entry]) -> bool:
+    """True if no slice, new axis or `...`, even one of no axes, stands between the indices."""
+    places = [
+        k for k, value in enumerate(values) if not isinstance(value, EllipsisType | Nothing | None)
+    ]
+    return places[-1] - places[0] + 1 == len(places)
 
 
 def _index_entry(
@@ -229,7 +236,19 @@ def masked_part(
     selection = select(build, owner, around, entries, node)
     first = _axes_before(build, owner, around[:position], around[position:])
     part = shown(build, owner, selection.places, selection.shape, node)
+    if not _stand_together(values):
+        part = _with_axes_in_front(build, part, range(first, first + len(mask.shape)), node)
+        first = 0
     return part, _spread_mask(build, mask, part, first, node)
+
+
+def _with_axes_in_front(
+    build: Builder, part: View | ArrayExpr, axes: range, node: ast.Subscript
+) -> View | ArrayExpr:
+    others = [axis for axis in range(len(part.shape)) if axis not in axes]
+    order = [*axes, *others]
+    places = tuple(Place(ZERO, 1, order.index(axis)) for axis in range(len(order)))
+    return shown(build, part, places, tuple(part.shape[axis] for axis in order), node)
 
 
 def _axes_before(

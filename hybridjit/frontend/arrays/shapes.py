@@ -14,6 +14,7 @@ from hybridjit.frontend.arrays.elementwise import require_natural, require_size,
 from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.subscripts import shown
 from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import text_argument
 from hybridjit.frontend.values import (
     AnyArray,
     Arranged,
@@ -221,3 +222,48 @@ def transposed(build: Builder, owner: AnyArray, axes: Sequence[int] | None, node
     if not order:
         return owner
     return shown(build, owner, places, tuple(owner.shape[axis] for axis in order), node)
+
+
+# orders of elements
+
+
+def reshape_in_order(
+    build: Builder,
+    owner: AnyArray,
+    sizes: Sequence[Expr],
+    order: ast.expr | None,
+    node: ast.Call,
+) -> Value:
+    """The elements in another shape; `order` is the argument of that name."""
+    if not _is_by_columns(build, order):
+        return reshape(build, owner, sizes, node)
+    turned = _turned(build, whole(build, owner, build.span(node)), node)
+    return _turned(build, reshape(build, turned, sizes[::-1], node), node)
+
+
+def ravel_in_order(
+    build: Builder, owner: AnyArray, order: ast.expr | None, node: ast.Call
+) -> Value:
+    """The elements along one axis; `order` is the argument of that name."""
+    if _is_by_columns(build, order):
+        owner = _turned(build, whole(build, owner, build.span(node)), node)
+    return ravel(build, owner, node)
+
+
+def _turned(build: Builder, value: Value, node: ast.Call) -> AnyArray:
+    assert isinstance(value, AnyArray)
+    if len(value.shape) < 2:
+        return value
+    found = transposed(build, value, None, node)
+    assert isinstance(found, AnyArray)
+    return found
+
+
+def _is_by_columns(build: Builder, order: ast.expr | None) -> bool:
+    """Whether the first index changes fastest, as in FORTRAN."""
+    text = "C" if order is None else text_argument(build, order, "an order")
+    if order is not None and text not in ("C", "F"):
+        raise build.refuse(
+            f"the order {text!r} is not supported inside a script", order, help="use 'C' or 'F'"
+        )
+    return text == "F"

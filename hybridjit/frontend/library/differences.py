@@ -79,7 +79,8 @@ def _slopes(f: Array, x: Array, edge_order: int, slopes: Array) -> None:
 
 
 def _gradient_along(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
-    rows = np.moveaxis(f if f.dtype.kind == "f" else f.astype(np.float64), axis, -1)
+    is_inexact = f.dtype.kind == "f" or f.dtype.kind == "c"
+    rows = np.moveaxis(f if is_inexact else f.astype(np.float64), axis, -1)
     if rows.shape[-1] < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
     slopes = np.empty(rows.shape, rows.dtype)
@@ -134,10 +135,12 @@ def unwrap(p: Array, discont: Any = None, axis: int = -1, *, period: Any = 2 * n
     """Angles without jumps of more than half a period."""
     angles = np.moveaxis(p, axis, -1)
     steps = _differences(angles)
-    half = period / 2
+    is_whole = np.result_type(steps, period).kind in "iu"
+    half = period // 2 if is_whole else period / 2
     wrapped = (steps + half) % period - half
-    wrapped = np.where((wrapped == -half) & (steps > 0), half, wrapped)
-    limit = half if discont is None else discont
+    if not is_whole or period % 2 == 0:
+        wrapped = np.where((wrapped == -half) & (steps > 0), half, wrapped)
+    limit = period / 2 if discont is None else discont
     corrections = np.where(np.absolute(steps) < limit, 0, wrapped - steps)
     result = angles.astype(corrections.dtype)
     result[..., 1:] += np.cumsum(corrections, axis=-1)

@@ -143,7 +143,7 @@ def gcd(x1: Number, x2: Number, out: Any = None) -> Number:
     a, b = abs(x1), abs(x2)
     while b != 0:
         a, b = b, a % b
-    return a
+    return abs(a)  # the least number of a type stays negative on the way
 
 
 def lcm(x1: Number, x2: Number, out: Any = None) -> Number:
@@ -151,7 +151,7 @@ def lcm(x1: Number, x2: Number, out: Any = None) -> Number:
     divisor = gcd(x1, x2)
     if divisor == 0:
         return divisor
-    return abs(x1 // divisor * x2)
+    return abs(x1) // divisor * abs(x2)
 
 
 def sinc(x: Number) -> Number:

@@ -26,9 +26,12 @@ def square_type(a: Array) -> Any:
     """The type to compute in; adding the transpose shows whether the matrix is square."""
     if a.ndim < 2:
         raise TypeError("it takes matrices, arrays of at least two dimensions")
+    shared = np.result_type(a + a.mT)
+    if a.shape[-1] != a.shape[-2]:  # which a single row or column hides
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if a.dtype == "float32" or a.dtype == "complex64":
-        return np.result_type(a + a.mT)
-    return np.result_type(a + a.mT, np.float64)
+        return shared
+    return np.result_type(shared, np.float64)
 
 
 def _factor_rows(upper: Array, first: int, last: int) -> None:

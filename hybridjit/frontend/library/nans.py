@@ -9,11 +9,12 @@ import numpy
 from hybridjit.frontend.library.elements import is_inexact
 from hybridjit.frontend.library.shapes import as_rows
 from hybridjit.frontend.library.sorting import (
+    along_rows,
     at_quantile,
     check_quantile,
     mean_between,
     quantiles,
-    sort,
+    restored,
 )
 
 np: Any = numpy
@@ -101,7 +102,7 @@ def nanmean(
 ) -> Array:
     """The mean of what is not NaN."""
     if not is_inexact(a):
-        return np.mean(a, axis=axis, keepdims=keepdims)
+        return np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims)
     return _mean(a if dtype is None else a.astype(dtype), axis, keepdims)
 
 
@@ -115,7 +116,7 @@ def nanvar(
 ) -> Array:
     """The mean of the squared distances from the mean, without NaNs."""
     if not is_inexact(a):
-        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+        return np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
     x = a if dtype is None else a.astype(dtype)
     nothing = np.zeros(1, x.dtype)
     distances = np.where(np.isnan(x), nothing, x - _mean(x, axis, True))  # inf - inf stays NaN
@@ -148,12 +149,19 @@ def _medians(rows: Array) -> Array:
     return found
 
 
-def nanmedian(a: Array, axis: int | None = None, out: Any = None) -> Array:
+def nanmedian(
+    a: Array,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
     """The median of what is not NaN."""
+    ordered = along_rows(a, axis)
     if axis is None:
-        return _medians(sort(np.ravel(a))[None])[0]
-    ordered = sort(np.moveaxis(a, axis, -1))
-    return _medians(as_rows(ordered)).reshape(ordered.shape[:-1])
+        return restored(_medians(ordered[None])[0], a, axis, keepdims)
+    found = _medians(as_rows(ordered)).reshape(ordered.shape[:-1])
+    return restored(found, a, axis, keepdims)
 
 
 def _at_quantile_of_numbers(ordered: Array, q: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from hybridjit.frontend.library.elements import is_inexact
-from hybridjit.frontend.library.linalg import inv
+from hybridjit.frontend.library.linalg import inv, square_type
 
 np: Any = numpy
 Array = Any
@@ -74,7 +74,8 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 
 def matrix_power(a: Array, n: int) -> Array:
     """A product of a square matrix with itself; of its inverse, if n is negative."""
-    result = np.eye(a.shape[0], dtype=a.dtype if n >= 0 else np.result_type(a, np.float32))
+    result = np.empty(a.shape, a.dtype if n >= 0 else square_type(a))
+    result[...] = np.eye(a.shape[-1])
     factor = a.copy() if n >= 0 else inv(a)
     left = abs(n)
     while left > 0:

@@ -136,7 +136,7 @@ def bincount(x: Array, weights: Array | None = None, minlength: int = 0) -> Arra
     for k in range(len(x)):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
-        size = max(size, x[k] + 1)
+        size = max(size, int(x[k]) + 1)
     counts = np.zeros(size, np.int64 if weights is None else np.float64)
     for k in range(len(x)):
         counts[x[k]] += 1 if weights is None else weights[k]

@@ -142,14 +142,16 @@ def argpartition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) ->
 # -- what stands at a place of a sorted array --------------------------------------------------
 
 
-def _along_rows(a: Array, axis: int | None) -> Array:
+def along_rows(a: Array, axis: int | None) -> Array:
     """The elements sorted along the last axis: of all of them, or of those along an axis."""
+    if axis is not None and np.ndim(axis) > 0:
+        raise NotImplementedError("several axes are not supported", "reshape them to one before")
     if axis is None:
         return sort(np.ravel(a))
     return sort(np.moveaxis(a, axis, -1))
 
 
-def _restored(result: Array, a: Array, axis: int | None, keepdims: bool) -> Array:
+def restored(result: Array, a: Array, axis: int | None, keepdims: bool) -> Array:
     """A result with the axes that were reduced, if they are kept."""
     if not keepdims:
         return result
@@ -186,13 +188,13 @@ def median(
     keepdims: bool = False,
 ) -> Array:
     """The element in the middle of the sorted array, or the mean of the two there."""
-    ordered = _along_rows(a, axis)
+    ordered = along_rows(a, axis)
     n = ordered.shape[-1]
     middle = mean_between(ordered, (n - 1) // 2, n // 2)
     if is_real(a):
         last = mean_between(ordered, n - 1, n - 1)  # NaN, if any is
-        return _restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
-    return _restored(middle, a, axis, keepdims)
+        return restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
+    return restored(middle, a, axis, keepdims)
 
 
 def check_quantile(q: Any) -> None:
@@ -223,13 +225,13 @@ def quantiles(a: Array, q: Any, axis: int | None, keepdims: bool, at: Any) -> Ar
     """What `at(ordered, q)` finds in the sorted elements, for one part or for each of several."""
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    ordered = _along_rows(a, axis)
+    ordered = along_rows(a, axis)
     parts = np.asarray(q)
     is_element = parts.dtype.kind in "biu"  # the first or the last: nothing is interpolated
     dtype = a.dtype if is_element else np.result_type(a, parts)
     if parts.ndim == 0:
         found = at(ordered, q)
-        return _restored(found.astype(dtype) if is_element else found, a, axis, keepdims)
+        return restored(found.astype(dtype) if is_element else found, a, axis, keepdims)
     found = np.empty((len(parts), *ordered.shape[:-1]), dtype)
     for k in range(len(parts)):
         found[k] = at(ordered, parts[k])
