@@ -367,4 +367,19 @@ def test_large_matrices_are_read_one_after_the_other(monkeypatch: pytest.MonkeyP
     args = [real(n, n), real(n, n), real(n)]
     check(two_products, args, nests=1, arrays=2)
     monkeypatch.setattr(fuse_arrays, "fits_cache", _is_vector)
+    assert count_nests(optimized(hybrid.script(two_products), *args)) == 1  # of a few bytes each
+    monkeypatch.setattr(fuse_arrays, "_touched", lambda _: 1 << 40)
     assert count_nests(optimized(hybrid.script(two_products), *args)) == 2
+
+
+def columns_of_large_arrays(a: Array, b: Array, c: Array):
+    for k in range(1, a.shape[2]):
+        x = a[:, :, k] * 2
+        b[:, :, k] = b[:, :, k - 1] * x
+        c[:, :, k] = c[:, :, k] - x
+
+
+def test_small_parts_of_large_arrays_are_read_together():
+    """Which arrays a loop reads says nothing of how much of them: `x` stays in a variable."""
+    func = optimized(hybrid.script(columns_of_large_arrays), *(real(90, 80, 100) for _ in range(3)))
+    assert "x = allocate" not in str(func)
