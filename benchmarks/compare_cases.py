@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -129,13 +130,15 @@ class Server:
         run, args = self.ready[name]
         changes = self.cases[name].changes
         best, spent = float("inf"), 0.0
-        while spent < budget:
-            given = deepcopy(args) if changes else args
+        for number in count():
+            given = turned(deepcopy(args), number) if changes else args
             start = time.perf_counter()
             run(*given)
             seconds = time.perf_counter() - start
             best, spent = min(best, seconds), spent + seconds + 1e-6
-        return best
+            if spent >= budget:
+                return best
+        raise AssertionError("the budget is spent at last")
 
     def digest(self, name: str) -> str:
         """Stands for every bit of what one run returns, and of the arguments that it leaves."""
@@ -148,6 +151,16 @@ class Server:
 
     def forget(self, name: str) -> None:
         self.ready.pop(name, None)
+
+
+def turned(args: Sequence[Any], places: int) -> Sequence[Any]:
+    """The arguments, with rows of bytes turned by so many places: where bits decide what is done, a
+    processor that is given the same message again and again has learnt all that it will meet.
+    """
+    return [
+        np.roll(arg, places) if isinstance(arg, np.ndarray) and arg.dtype == np.uint8 else arg
+        for arg in args
+    ]
 
 
 def _arrays_in(value: Any) -> Iterator[np.ndarray]:

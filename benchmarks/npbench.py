@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hybridjit as hj
+from benchmarks.compare_cases import turned
 from benchmarks.peers.measure import wait_for_sleep
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
@@ -144,8 +145,8 @@ def measure(
             if settle:
                 wait_for_sleep()
             if best[name] < SHORT:
-                ways[name](*fresh_copies(args))
-            copies = fresh_copies(args)
+                ways[name](*turned(fresh_copies(args), -number))
+            copies = turned(fresh_copies(args), number)
             seconds = time_once(ways[name], copies)
             best[name] = min(best[name], seconds)
             spent[name] += seconds
