@@ -15,6 +15,7 @@ from hybridjit.frontend.arrays.lists import item_at, length, refuse_empty
 from hybridjit.frontend.arrays.memory import (
     elements_of,
     evaluate_all,
+    first_store,
     fixed_index,
     in_order,
     materialize,
@@ -143,18 +144,14 @@ def _loop_name(stmt: ast.For) -> str:
 
 def _check_copied(build: Builder, found: Walk, body: Stmt, stmt: ast.For) -> None:
     """Refuse to write, in a loop over a copy, to what NumPy would go through a view of."""
-    written = [node.buffer for node in walk_stmts(body) if isinstance(node, Store)]
-    if build.unit.shares_memory:
-        written = [buffer for buffer in written if not buffer.is_register]
-    for buffer in found.copied:
-        if buffer in written or (build.unit.shares_memory and written):
-            label = ast.unparse(stmt.iter)
-            raise build.refuse(
-                f"the loop goes through `{label}`, and writes to '{buffer.name}' meanwhile, which "
-                "that may be a view of",
-                stmt.iter,
-                help="go through a copy, with .copy(), or index the array itself",
-            )
+    store = first_store(build, found.copied, [body])
+    if store is not None:
+        raise build.refuse(
+            f"the loop goes through `{ast.unparse(stmt.iter)}`, which may be a view of "
+            f"'{found.copied[0].name}', and writes to it meanwhile",
+            stmt.iter,
+            help="go through a copy, with .copy(), or index the array itself",
+        )
 
 
 def _changed(body: Stmt, lists: Sequence[GrowingList]) -> GrowingList | None:

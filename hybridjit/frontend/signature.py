@@ -370,7 +370,8 @@ def _check_aliases(build: Builder) -> None:
         if alias.may_change(
             build.body, shares_memory=build.unit.shares_memory, is_steady=is_steady
         ):
-            build.unit.errors.append(refuse_alias(build, alias.name, alias.shown, alias.span))
+            error = refuse_alias(build, alias.name, alias.shown, alias.span, is_written=True)
+            build.unit.errors.append(error)
 
 
 def output_shape(build: Builder, buffer: Buffer) -> tuple[Expr, ...]:

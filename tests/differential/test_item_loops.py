@@ -356,7 +356,7 @@ def adds_to_one_of_two(a: Any) -> Any:
 
 @pytest.mark.parametrize("function", [adds_to_raveled, adds_to_broadcast, adds_to_one_of_two])
 def test_what_may_be_a_view_is_not_written_to_in_a_loop_over_it(function: Any) -> None:
-    with pytest.raises(ParseError, match="which that may be a view of"):
+    with pytest.raises(ParseError, match="which may be a view of"):
         hybrid.script(function)(MATRIX.copy())
 
 

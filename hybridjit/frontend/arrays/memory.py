@@ -429,21 +429,26 @@ def as_it_was(build: Builder, value: Value, mark: int) -> Value:
         return replace(value, items=tuple(as_it_was(build, x, mark) for x in value.items))
     if isinstance(value, ArrayExpr):
         _check_copied(build, value, later)
-    if isinstance(value, ArrayExpr) and is_changed(build, value, later):
-        if _is_view(value, later):
+        if not is_changed(build, value, later) or _is_view(value, later):
             return value
-        del build.body[mark:]
-        value = elements_of(build, materialize(build, value, "t", None))
-        build.body.extend(later)
-    elif isinstance(value, Array) and any(map(has_effect, later)):
-        del build.body[mark:]
-        value = settled(build, value)
-        build.body.extend(later)
-    elif isinstance(value, Scalar) and any(map(has_effect, later)) and not is_total(value.expr):
-        del build.body[mark:]
-        value = build.let(value, "t", value.expr.span)
-        build.body.extend(later)
+        with before(build, mark):
+            return elements_of(build, materialize(build, value, "t", None))
+    if isinstance(value, Array) and any(map(has_effect, later)):
+        with before(build, mark):
+            return settled(build, value)
+    if isinstance(value, Scalar) and any(map(has_effect, later)) and not is_total(value.expr):
+        with before(build, mark):
+            return build.let(value, "t", value.expr.span)
     return value
+
+
+@contextmanager
+def before(build: Builder, mark: int) -> Generator[None]:
+    """Inside, what is emitted comes before the statements from `mark` on."""
+    later = build.body[mark:]
+    del build.body[mark:]
+    yield
+    build.body.extend(later)
 
 
 def _check_copied(build: Builder, value: ArrayExpr, later: Sequence[Stmt]) -> None:
@@ -451,15 +456,25 @@ def _check_copied(build: Builder, value: ArrayExpr, later: Sequence[Stmt]) -> No
     if value.buffer is None or value.buffer not in build.unit.copied_from:
         return
     sources = build.unit.copied_from[value.buffer]
-    stores = [node for stmt in later for node in walk(stmt) if isinstance(node, Store)]
-    for store in stores:
-        if store.buffer in sources or (build.unit.shares_memory and not store.buffer.is_register):
-            raise ParseError(
-                f"'{sources[0].name}' is written to while one of two arrays is used, which may be "
-                "a part of it and is a copy here",
-                store.span,
-                help="choose with if and else on lines of their own, or copy it with .copy()",
-            )
+    store = first_store(build, sources, later)
+    if store is not None:
+        raise ParseError(
+            f"'{sources[0].name}' is written to while one of two arrays is used, which may be "
+            "a part of it and is a copy here",
+            store.span,
+            help="choose with if and else on lines of their own, or copy it with .copy()",
+        )
+
+
+def first_store(build: Builder, buffers: Sequence[Buffer], stmts: Sequence[Stmt]) -> Store | None:
+    """The first store to one of some arrays, or to what may lie in the same memory."""
+    may_share = build.unit.shares_memory and len(buffers) > 0
+    for node in (node for stmt in stmts for node in walk(stmt)):
+        if isinstance(node, Store) and (
+            node.buffer in buffers or (may_share and not node.buffer.is_register)
+        ):
+            return node
+    return None
 
 
 def _is_view(value: ArrayExpr, later: Sequence[Stmt]) -> bool:

@@ -323,10 +323,13 @@ def _note_copies(build: Builder, value: ArrayExpr) -> None:
             build.unit.standins[source] = build.unit.standins[value.buffer]
 
 
-def refuse_alias(build: Builder, name: str, shown: Buffer, span: Span) -> ParseError:
+def refuse_alias(
+    build: Builder, name: str, shown: Buffer, span: Span, *, is_written: bool = False
+) -> ParseError:
     """The error for a view that NumPy may have to make a copy of."""
+    written = ", and one of the two is written to while the other is used" if is_written else ""
     return ParseError(
-        f"'{name}' would be another view of the elements of '{shown.name}'",
+        f"'{name}' would be another view of the elements of '{shown.name}'{written}",
         span,
         help="make it an array of its own with .copy()",
     )

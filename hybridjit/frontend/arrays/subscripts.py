@@ -14,6 +14,7 @@ from hybridjit.errors import BoundsError, Span
 from hybridjit.frontend.arrays.memory import (
     as_it_was,
     at,
+    before,
     compose,
     elements_of,
     fixed_index,
@@ -364,14 +365,12 @@ def row_as_it_was(build: Builder, owner: Value, mark: int, node: ast.Subscript) 
 
     If these have effects, a row that is outside fails before them.
     """
-    later = build.body[mark:]
-    if not isinstance(owner, Array) or not any(map(has_effect, later)):
+    if not isinstance(owner, Array) or not any(map(has_effect, build.body[mark:])):
         return as_it_was(build, owner, mark)
-    del build.body[mark:]
-    owner = settled(build, owner)
-    for axis, position in enumerate(owner.indices):
-        require_inside(build, position, owner.buffer, axis, node, at_once=True)
-    build.body.extend(later)
+    with before(build, mark):
+        owner = settled(build, owner)
+        for axis, position in enumerate(owner.indices):
+            require_inside(build, position, owner.buffer, axis, node, at_once=True)
     return owner
 
 
