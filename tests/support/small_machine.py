@@ -31,7 +31,7 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (products, {"MIN_BLOCKED_TERMS": 32, "MIN_BLOCKED_AT_RUN_TIME": 32, "MIN_JAMMED_TERMS": 8}),
     (pack_products, {"_MIN_TERMS": 64}),
     (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
-    (gemm, {"TERMS_OF_FILTERS": 10}),
+    (gemm, {"TERMS_OF_COLUMNS": 10}),
     (matrix_product, {"MIRRORED_TILES": 0, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),
     (transpose_tiles, {"_SHORTEST": 2}),

@@ -270,6 +270,7 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             goes_along_rows=product.goes_along_rows,
             is_read_in_place=in_place,
             term_by_term=_lies_along_rows(product),
+            column_by_column=_lies_along_terms(product),
             span=None if in_place else _find_span(product, row, term),
             of_bytes=product.of_bytes,
         )
@@ -303,10 +304,20 @@ def _find_span(
 
 def _lies_along_rows(product: Product) -> bool:
     """Whether what lies next to each other in the left factor are rows of the product."""
-    loads = [node for node in walk(product.left) if isinstance(node, Load) and node.buffer.ndim > 1]
+    return _lies_along(product.left, set(product.rows), {product.terms})
+
+
+def _lies_along_terms(product: Product) -> bool:
+    """Whether what lies next to each other in the right factor are terms of a column."""
+    return _lies_along(product.right, {product.terms, *product.windows}, set(product.columns))
+
+
+def _lies_along(factor: Expr, these: set[Var], others: set[Var]) -> bool:
+    """Whether places next to each other in what a factor reads are told by `these` variables."""
+    loads = [node for node in walk(factor) if isinstance(node, Load) and node.buffer.ndim > 1]
     last = [set(walk(load.indices[-1])) for load in loads]
     return bool(loads) and all(
-        product.terms not in nodes and not nodes.isdisjoint(product.rows) for nodes in last
+        nodes.isdisjoint(others) and not nodes.isdisjoint(these) for nodes in last
     )
 
 
@@ -336,7 +347,8 @@ def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> N
     def right(k: Place, j: Expr) -> Expr:
         return product.factor(code, product.right, {column: j, product.terms: k[0]})
 
-    factors = Factors(left, right, (size, inner, size), element)
+    by_column = _lies_along_terms(product)
+    factors = Factors(left, right, (size, inner, size), element, column_by_column=by_column)
     memory = TileMemory.of(code, tile, factors.sizes)
     TiledProduct(code, factors, tile, memory, is_half=True).emit()
 

@@ -80,8 +80,9 @@ class Factors:
     the loops `around`, if there are any, and a number; a term is a number and a place in the
     `windows`, of these sizes. What the result has next to each other are columns, or rows. The
     left factor is packed, or `is_read_in_place`; packed row by row, or `term_by_term` if rows of
-    the product are what lies next to each other there, and in a `span` if windows overlap. Terms
-    are products, or those `of_bytes`.
+    the product are what lies next to each other there, and in a `span` if windows overlap. The
+    right one is packed term by term, or `column_by_column` if terms lie next to each other there.
+    Terms are products, or those `of_bytes`.
     """
 
     left: Callable[[Place, Place], Expr]
@@ -93,6 +94,7 @@ class Factors:
     goes_along_rows: bool = False
     is_read_in_place: bool = False
     term_by_term: bool = False
+    column_by_column: bool = False
     span: Span | None = None
     of_bytes: bool = False
 
