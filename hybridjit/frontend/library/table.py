@@ -8,19 +8,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from functools import cache
 from types import FunctionType
 
 import numpy as np
 
-from hybridjit.frontend.library.names import FILES, SPECIAL_NAMES
+from hybridjit.frontend.library.names import FILES, SPECIAL_NAMES, is_there
 
-# By identity; a function that this version of NumPy does not have is left out.
-_PLACES: dict[int, tuple[str, str]] = {
-    id(getattr(module, name)): (file, name)
-    for module, file, names in FILES
-    for name in names
-    if hasattr(module, name)
-}
 # Reductions that take a condition.
 WITH_WHERE = {"mean": "mean_where", "var": "var_where", "std": "std_where"}
 
@@ -39,7 +33,19 @@ def place_of(value: object) -> tuple[str, str] | None:
         special = sys.modules.get("scipy.special")
         if getattr(special, name, None) is value:
             return "elements", f"special_{name}"
-    return _PLACES.get(id(value))
+    return _places("numpy.fft" in sys.modules).get(id(value))
+
+
+@cache
+def _places(has_fft: bool) -> dict[int, tuple[str, str]]:
+    """Files and names by identity; nobody has a function of `numpy.fft` who has not loaded it."""
+    return {
+        id(getattr(sys.modules[module], name)): (file, name)
+        for module, file, names in FILES
+        if has_fft or module != "numpy.fft"
+        for name in names
+        if is_there(module, name)
+    }
 
 
 def with_where(name: str) -> FunctionType:
