@@ -239,6 +239,8 @@ class Unit:
     reassociable: set[Buffer] = field(default_factory=set[Buffer])
     # Scratch arrays that an assignment gives a new value as a whole.
     rebound: set[Buffer] = field(default_factory=set[Buffer])
+    # Arrays that are written to in place.
+    updated: set[Buffer] = field(default_factory=set[Buffer])
     # The arrays that the script makes, numbered in the order of the source, and those that became
     # others since they were made.
     made: dict[Buffer, int] = field(default_factory=dict[Buffer, int])

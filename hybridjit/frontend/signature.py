@@ -366,7 +366,7 @@ def _check_aliases(build: Builder) -> None:
     """Refuse names for what is a view or a copy, if what they show is written to."""
     for alias in build.aliases:
         # Memory of a name that is given other arrays is written to for these.
-        is_steady = alias.shown not in build.unit.rebound
+        is_steady = alias.shown not in build.unit.rebound - build.unit.updated
         if alias.may_change(
             build.body, shares_memory=build.unit.shares_memory, is_steady=is_steady
         ):

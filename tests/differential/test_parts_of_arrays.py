@@ -64,7 +64,29 @@ def read_again_in_a_loop(z: Values) -> Values:
     return total
 
 
+def updated_before_the_name_changes(z: Values) -> Values:
+    w, total = z + 1, 0.0
+    for _ in range(3):
+        part = w.real
+        w *= 2
+        total += part[0]
+        w = w * 2
+    return total
+
+
+def an_element_set_before_the_name_changes(z: Values) -> Values:
+    w, total = z + 1, 0.0
+    for i in range(3):
+        part = w.real
+        w[0] = i
+        w = w * 2
+        total += part[0]
+    return total
+
+
 REFUSED = [
+    updated_before_the_name_changes,
+    an_element_set_before_the_name_changes,
     local_is_written,
     what_is_broadcast_is_written,
     read_again_in_a_loop,

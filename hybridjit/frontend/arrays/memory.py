@@ -126,7 +126,8 @@ def _element_nodes(build: Builder, value: ArrayExpr, indices: Sequence[Expr]) ->
 
 
 def check_writable(build: Builder, buffer: Buffer, node: ast.AST) -> None:
-    """Refuse to write to an array that is part of the code, or a copy of another."""
+    """Note that an array is written to in place; refuse one that is part of the code, or a copy."""
+    build.unit.updated.add(buffer)
     if buffer in build.unit.standins:
         why, help = build.unit.standins[buffer]
         raise build.refuse(why, node, help=help)
