@@ -15,6 +15,7 @@ import gc
 import importlib
 import multiprocessing
 import os
+import signal
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
@@ -209,6 +210,7 @@ def _work(plan: Plan, pipe: Connection) -> None:
             while True:
                 with no_collection():  # which would take a tenth of the time
                     for number in range(*pipe.recv()):
+                        signal.alarm(2 * int(PATIENCE))  # ends what hangs in C, parent or no parent
                         pipe.send(number)
                         pipe.send(_try(try_number, plan.seed, number))
                 gc.collect()
