@@ -118,6 +118,8 @@ class VectorizeInner(LoopMutator):
         sums = ordered_sums.find_ordered_sums(loop, self.target)
         if sums is None or not self.unset.isdisjoint(sums.terms.variables):
             return None
+        if not self._is_plain(loop, sums.terms.variables, may_wait=False):
+            return None
         rest = find_lanes(sums.lanes_loop, self.func.fastmath, self.unset)
         return sums.make(self.target) if not rest.shared and self._is_legal(rest) else None
 
