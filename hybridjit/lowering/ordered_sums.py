@@ -55,6 +55,9 @@ def find_ordered_sums(loop: For, target: Target) -> OrderedSums | None:
     loads = [node for stmt in found.in_order for node in walk(stmt) if isinstance(node, Load)]
     handed_on = [load for load in loads if load.buffer in found.terms.variables]
     is_apart = bool(updates) and touched.isdisjoint(found.terms.variables)
+    # What the updates read themselves, where a variable says, later lanes have set by then.
+    set_in_lanes = {node.buffer for node in rest if isinstance(node, Store)} - {*found.terms.found}
+    is_apart = is_apart and set_in_lanes.isdisjoint(load.buffer for load in loads)
     return found if is_apart and all(_is_one_element(each, varying) for each in handed_on) else None
 
 

@@ -302,7 +302,7 @@ def is_plain(loop: For) -> bool:
     return not any(
         operation_may_fail(node)
         or isinstance(node, Break | Continue | Return | While | Print | Reserve)
-        for node in walk_stmts(loop)
+        for node in walk(loop)
     )
 
 

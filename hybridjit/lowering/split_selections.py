@@ -24,6 +24,7 @@ from dataclasses import replace
 
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import (
     And,
     Buffer,
@@ -94,6 +95,9 @@ def _read(stmt: If) -> Selection | None:
         return None
     sets = [inner for inner in stores if isinstance(inner, Store)]
     if not all(inner.buffer.is_register for inner in sets):
+        return None
+    # What is set with an extremum of a chunk is not asked for if it is none of all.
+    if any(map(operation_may_fail, walk(stmt.then))):
         return None
     buffers = [inner.buffer for inner in sets]
     read = {n.buffer for inner in sets for n in walk(inner.value) if isinstance(n, Load)}

@@ -118,6 +118,8 @@ class VectorizeInner(LoopMutator):
         sums = ordered_sums.find_ordered_sums(loop, self.target)
         if sums is None or not self.unset.isdisjoint(sums.terms.variables):
             return None
+        if not self._is_plain(loop, sums.terms.variables, may_wait=False):
+            return None
         rest = find_lanes(sums.lanes_loop, self.func.fastmath, self.unset)
         return sums.make(self.target) if not rest.shared and self._is_legal(rest) else None
 
@@ -128,7 +130,9 @@ class VectorizeInner(LoopMutator):
         found = select_in_lanes.find_lane_selection(loop)
         if found is None or loop.kind is LoopKind.PARALLEL or loop.hint(IN_LANES) == 1:
             return None
-        if not selection_pays(found.lanes_loop) or found.best.buffer in self.unset:
+        if not selection_pays(found.lanes_loop):
+            return None
+        if not self._is_plain(loop, {store.buffer for store in found.stores}, may_wait=False):
             return None
         rest = find_lanes(found.lanes_loop, self.func.fastmath, self.unset)
         can = not rest.shared and self._is_legal(rest)

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from hybridjit import Kernel, hybrid
-from tests.support.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_native, run_once
 from tests.support.parallel_programs import AnyKernel
 
 np: Any = numpy
@@ -72,7 +72,40 @@ def read_elsewhere(a: Array, b: Array, out: Array) -> None:
         out[2] += np.fmod(a[i] + out[i % 4] * out[i % 4], 0.37)
 
 
-ALL = (total, one_element, three_elements, by_a_number, read_back, read_elsewhere)
+@hybrid.script
+def read_where_a_variable_says(a: Array, b: Array, out: Array) -> None:
+    """Elements that are set by this loop, in this iteration, before or after it."""
+    at, s = 0, 0.0
+    for i in range(a.shape[0]):
+        b[i] = np.fmod(a[i], 0.37)
+        if a.shape[0] > 4:
+            s = s * 0.5 + b[at % 5]
+        at += 3
+    out[0] = s
+
+
+@hybrid.script
+def follow(a: Array, b: Array, to: Array) -> Any:
+    at = 0
+    for i in range(a.shape[0]):
+        b[i] = np.fmod(a[i], 0.37)
+        at = to[at]
+    return at
+
+
+@hybrid.script
+def divide(a: Array, b: Array, to: Array) -> Any:
+    s = 1
+    for i in range(a.shape[0]):
+        b[i] = np.fmod(a[i], 0.37)
+        s = (s + 40) // (35 - to[i])
+    return s
+
+
+ALL = (
+    *(total, one_element, three_elements, by_a_number),
+    *(read_back, read_elsewhere, read_where_a_variable_says),
+)
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=lambda kernel: kernel.__name__)
@@ -94,3 +127,14 @@ def test_they_have_lanes(kernel: AnyKernel) -> None:
 def test_an_element_that_varies_keeps_iterations_in_order() -> None:
     args = [numpy.ones(n) for n in (64, 64, 4)]
     assert "vectorize(" not in read_elsewhere.inspect("lowered", *args)
+
+
+@pytest.mark.parametrize("kernel", [follow, divide], ids=lambda kernel: kernel.__name__)
+def test_an_update_that_fails_leaves_later_iterations_undone(kernel: AnyKernel) -> None:
+    for place in (0, 1, 7, 30):
+        to = numpy.arange(1, 34) % 33
+        to[place] = 35
+        args = [numpy.ones(33), numpy.zeros(33), to]
+        found = run_once(run_native, fresh(kernel), args)
+        assert isinstance(found.error, IndexError | ZeroDivisionError)
+        assert_same_outcome(found, run_once(run_interpreted, kernel, args))

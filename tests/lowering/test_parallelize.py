@@ -362,6 +362,45 @@ def test_the_first_error_is_reported() -> None:
                 kernel(a, b)
 
 
+@hybrid.script(parallel=True)
+def columns_by_index(a: Array, k: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            c[j] = c[j] * 0.5 + a[i, k[i, j]]
+
+
+def test_rows_run_one_after_the_other_where_one_may_fail() -> None:
+    a = np.random.default_rng(0).random((64, 512))
+    k = np.tile(np.arange(512), (64, 1))
+    k[2, 500], k[3, 1] = 701, 702
+    expected, found = np.zeros(512), np.zeros(512)
+    with pytest.raises(IndexError, match="701"):
+        columns_by_index.py_func(a, k, expected)
+    kernel: AnyKernel = Kernel(columns_by_index.__hybrid_function__, parallel=True)
+    with eager(), threads(3), pytest.raises(IndexError, match="701"):
+        kernel(a, k, found)
+    assert (found == expected).all()
+
+
+@hybrid.script(parallel=True)
+def note_of_largest(a: Array, b: Array) -> Any:
+    best, found = -1.0, 0
+    for i in range(a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+            found = 6 // int(b[i])
+    return found
+
+
+def test_what_is_noted_of_no_extremum_does_not_fail() -> None:
+    """Largest elements of a chunk, which are not the largest of all so far."""
+    a, b = np.ones(4000), np.zeros(4000)
+    a[1], b[:2] = 2.0, 3.0
+    kernel: AnyKernel = Kernel(note_of_largest.__hybrid_function__, parallel=True)
+    with eager(), threads(3):
+        assert kernel(a, b) == 2
+
+
 def test_held_against_the_plain_function() -> None:
     kernel: AnyKernel = Kernel(rows.__hybrid_function__, parallel=True)
     with eager(), threads(3), config.scope(check=True):

@@ -182,6 +182,37 @@ def may_fail(a: Any, b: Any) -> Any:
     b[0] = best
 
 
+def looks_up(a: Any, b: Any) -> Any:
+    best, found = a[0], 0.0
+    for i in range(a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+            found = b[int(b[i])]  # of each that is better than those before, not of the best alone
+    b[0] = found
+
+
+def divides(a: Any, b: Any) -> Any:
+    best, found = a[0], 0
+    for i in range(a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+            found = 7 // int(b[i])
+    b[0] = found
+
+
+def test_what_is_noted_on_the_way_may_fail() -> None:
+    a = np.arange(400.0)
+    b = np.ones(400)
+    assert "places[" not in lowered(looks_up, a, b)
+    assert "places[" not in lowered(divides, a, b)
+    b[200] = 1000
+    with pytest.raises(IndexError, match="1000"):
+        hybrid.script(looks_up)(a, b)
+    b[200] = 0
+    with pytest.raises(ZeroDivisionError, match="division"):
+        hybrid.script(divides)(a, b)
+
+
 def test_loops_that_do_more_stay_as_they_are() -> None:
     for loop in (counts, reads_where, stores_apart, takes_equals, may_fail):
         a = np.arange(400.0)[::-1] % 37 + 1
