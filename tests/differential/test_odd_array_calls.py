@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
+from hybridjit import ParseError
 from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 
@@ -165,3 +166,54 @@ def test_a_number_that_does_not_fit_is_an_error_without_elements(text: str) -> N
     for shape in ((0, 2), (3, 2), (4, 5), (0, 5), (7, 0)):
         assert_agree(kernel, [np.zeros(shape, np.int16), 10**6])
         assert_agree(kernel, [np.zeros(shape, np.int16), 100])
+
+
+@pytest.mark.parametrize("call", ["np.copyto(y, 7)", "np.fill_diagonal(y, 7)"])
+def test_what_is_stored_to_is_no_list(call: str) -> None:
+    kernel = script_from_text(f"def f(n):\n    y = [n, 2]\n    {call}\n    return y\n", {"np": np})
+    with pytest.raises(ParseError, match=r"is a list|not supported here"):
+        kernel(1)
+
+
+MEANINGS = (
+    "np.roll(x, (1, 2)), np.roll(x, [3]), np.roll(x, (1, -4, 2))",
+    "np.select([x == 1, x == 0], [x, 1.5], 2.5) if x.dtype.kind in 'fc' else 0",
+    "np.select([x == 1, x == 0], [x, 1], True), np.select([x == 1, x == 0], [1, 2])",
+    "np.vander(x.ravel()), np.vander(x.ravel(), 3, True), np.vander(x.ravel(), 1)",
+    "np.median(x), np.median(x, axis=-1)",
+    "np.linalg.multi_dot([x[..., :4], x.T[:4]]), np.linalg.multi_dot([x, x.T])",
+)
+
+
+@pytest.mark.parametrize("call", MEANINGS)
+def test_odd_arguments_mean_what_they_mean_in_numpy(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for dtype in ("int8", "float16", "float64", "complex64"):
+        x = (np.arange(20) % 3).astype(dtype).reshape(4, 5)
+        assert_agree(kernel, [x])
+        if np.issubdtype(dtype, np.inexact):
+            x[1, 2] = complex(np.nan, 1) if x.dtype.kind == "c" else np.nan
+            x[0, 0] = np.inf
+            assert_agree(kernel, [x])
+
+
+def test_two_stacks_are_multiplied_as_by_dot() -> None:
+    kernel = script_from_text("def f(x, y):\n    return np.linalg.multi_dot([x, y])\n", {"np": np})
+    rng = np.random.default_rng(1)
+    for left, right in (((2, 3), (4, 3, 2)), ((2, 2, 3), (2, 3, 2)), ((3,), (3, 2)), ((3,), (3,))):
+        assert_agree(kernel, [rng.random(left), rng.random(right)])
+
+
+def test_powers_of_a_matrix_keep_infinities_apart() -> None:
+    for n in (-1, 0, 1, 2, 3, 6):
+        text = f"def f(x):\n    return np.linalg.matrix_power(x, {n})\n"
+        kernel = script_from_text(text, {"np": np})
+        corner = np.inf if n >= 0 else 3.0
+        assert_agree(kernel, [np.array([[corner, 1.0], [0.0, 2.0]])])
+
+
+@pytest.mark.parametrize("call", ["np.vander(x[None])", "np.geomspace(0, 3, 4)"])
+def test_what_has_no_meaning_is_an_error(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    with pytest.raises(ValueError, match=r"one-dimensional|cannot include zero"):
+        kernel(np.ones(3))

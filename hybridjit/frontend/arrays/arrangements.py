@@ -96,8 +96,10 @@ def roll(build: Builder, name: str, node: ast.Call) -> Value:
     ]
     axes = axes_argument(build, args.get("axis"), len(owner.shape))
     if axes is None:
-        flat, _ = along(build, args, node)
-        return reshape(build, _rolled(build, flat, 0, shifts[0]), owner.shape, node)
+        rolled, _ = along(build, args, node)
+        for shift in shifts:
+            rolled = _rolled(build, rolled, 0, shift)
+        return reshape(build, rolled, owner.shape, node)
     count = max(len(shifts), len(axes))
     shifts, axes = shifts * (count // len(shifts)), axes * (count // len(axes))
     if len(shifts) != len(axes):
@@ -183,7 +185,11 @@ def _renamed(build: Builder, owner: AnyArray, axis: int, size: Expr, rule: Index
 
 def result_type(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.result_type(a, b, np.float64)`: the type in which they meet."""
-    found = [_type_of(build, value, node) for value in evaluate_all(build, node.args)]
+    nodes = [arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args]
+    found: list[ScalarType] = []
+    for arg, value in zip(node.args, evaluate_all(build, nodes), strict=True):
+        is_spread = isinstance(arg, ast.Starred) and isinstance(value, Items)
+        found += [_type_of(build, x, node) for x in (value.items if is_spread else (value,))]
     result = found[0]
     for type in found[1:]:
         result = join_types(result, type, build.span(node))
@@ -200,6 +206,8 @@ def _type_of(build: Builder, value: Value, node: ast.Call) -> ScalarType:
             return ScalarType(type.dtype)
         case Array() | View() | ArrayExpr():
             return ScalarType(elements_of(build, value).dtype)
+        case Items():
+            return ScalarType(elements_of(build, as_array(build, value, node)).dtype)
         case _:
             raise build.mismatch(f"expected an array or a dtype, found {describe(value)}", node)
 

@@ -75,9 +75,12 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 def matrix_power(a: Array, n: int) -> Array:
     """A product of a square matrix with itself; of its inverse, if n is negative."""
     result = np.empty(a.shape, a.dtype if n >= 0 else square_type(a))
-    result[...] = np.eye(a.shape[-1])
     factor = a.copy() if n >= 0 else inv(a)
-    left = abs(n)
+    if n == 0:
+        result[...] = np.eye(a.shape[-1])
+    else:
+        result[...] = factor  # not 1 times it, which is NaN beside an infinity
+    left = abs(n) - 1
     while left > 0:
         if left % 2 == 1:
             result = result @ factor
@@ -91,5 +94,5 @@ def multi_dot(arrays: Any, out: Any = None) -> Array:
     """The product of several matrices, from left to right."""
     result = arrays[0]
     for matrix in arrays[1:]:
-        result = result @ matrix
+        result = np.dot(result, matrix)
     return result

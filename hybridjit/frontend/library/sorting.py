@@ -191,7 +191,7 @@ def median(
     ordered = along_rows(a, axis)
     n = ordered.shape[-1]
     middle = mean_between(ordered, (n - 1) // 2, n // 2)
-    if is_real(a):
+    if is_inexact(a):
         last = mean_between(ordered, n - 1, n - 1)  # NaN, if any is
         return restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
     return restored(middle, a, axis, keepdims)
