@@ -8,8 +8,10 @@ import numpy
 import pytest
 
 from hybridjit import ParseError
+from hybridjit.errors import TypeMismatch
 from tests.frontend.from_text import script_from_text
-from tests.support.array_results import assert_agree
+from tests.support.array_results import assert_agree, assert_close
+from tests.support.oracle import run_once, run_plain
 
 np: Any = numpy
 
@@ -217,3 +219,34 @@ def test_what_has_no_meaning_is_an_error(call: str) -> None:
     kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
     with pytest.raises(ValueError, match=r"one-dimensional|cannot include zero"):
         kernel(np.ones(3))
+
+
+NUMBERS = (
+    "np.array([256], np.uint8)",
+    "np.array([[1, 2], [3, 300]], np.int8)",
+    "np.array([-1], np.uint64), np.array(1)",
+    "np.array(300, np.int8)",
+    "np.array([2**63, 1], np.uint64), np.array([1.7, -2], int), np.array([True, 2], bool)",
+    "np.array([n, 2], np.float32), np.array([n, 2.9], int), np.array([[], []], int)",
+)
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_numbers_of_a_list_fit_the_type_of_the_array(call: str) -> None:
+    kernel = script_from_text(f"def f(n):\n    return {call}\n", {"np": np})
+    plain = run_once(run_plain, kernel, [3])
+    for run in (kernel, kernel.interpret):
+        if plain.error is None:
+            assert_close(run(3), plain.result, 0)
+        else:
+            with pytest.raises((OverflowError, TypeMismatch), match=r"out of bounds|not fit"):
+                run(3)
+
+
+@pytest.mark.parametrize("dtype", ["int", "np.int8", "np.float32", "np.float16", "complex"])
+def test_a_range_goes_on_from_its_first_two_elements(dtype: str) -> None:
+    calls = ("0, 3, 0.5", "2, 8, 2.5", "0.5, 3", "5.0, 0, -1.5", "0.1, 7.3, 0.3", "x, 9.5")
+    text = ", ".join(f"np.arange({call}, dtype={dtype})" for call in calls)
+    kernel = script_from_text(f"def f(x):\n    return {text}\n", {"np": np})
+    for run in (kernel, kernel.interpret):
+        assert_close(run(0.7), kernel.py_func(0.7), 0)
