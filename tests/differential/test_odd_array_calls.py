@@ -250,3 +250,41 @@ def test_a_range_goes_on_from_its_first_two_elements(dtype: str) -> None:
     kernel = script_from_text(f"def f(x):\n    return {text}\n", {"np": np})
     for run in (kernel, kernel.interpret):
         assert_close(run(0.7), kernel.py_func(0.7), 0)
+
+
+AXES = (
+    "x.sum((0, 0))",
+    "np.max(x, axis=(0, -2))",
+    "np.mean(x, axis=(1, 1))",
+    "np.flip(x, (1, 1))",
+    "np.moveaxis(x, (0, 1), (1, 1))",
+    "np.expand_dims(x, (0, 0))",
+    "np.squeeze(x[:1], (0, 0))",
+    "x.transpose(0, 0)",
+    "np.transpose(x, (0,))",
+    "np.rot90(x, 1, (0, -2))",
+)
+
+
+@pytest.mark.parametrize("call", AXES)
+def test_no_axis_is_named_twice(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for run in (kernel.py_func, kernel, kernel.interpret):
+        with pytest.raises(ValueError, match=r"axis|axes|Axes"):
+            run(np.ones((3, 4)))
+
+
+def test_pairs_with_numbers() -> None:
+    text = (
+        "def f(x):\n"
+        "    return np.add.outer(x, 2), np.maximum.outer(0, x), np.add.outer(x, np.float64(2))\n"
+    )
+    kernel = script_from_text(text, {"np": np})
+    for dtype in ("int8", "float32", "float64"):
+        for shape in ((), (3,), (2, 3)):
+            assert_agree(kernel, [np.ones(shape, dtype)])
+
+
+def test_a_number_is_sorted_by_one_index() -> None:
+    text = "def f(x):\n    return np.argsort(x), x.argsort(axis=-1), np.argpartition(x, 0)\n"
+    assert_agree(script_from_text(text, {"np": np}), [np.array(3.0)])

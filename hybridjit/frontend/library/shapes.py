@@ -51,6 +51,8 @@ def flipud(m: Array) -> Array:
 
 def rot90(m: Array, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """The array turned by quarters of a full turn."""
+    if axes[0] % m.ndim == axes[1] % m.ndim:
+        raise ValueError("Axes must be different.")
     turns = k % 4
     if turns == 0:
         return m[:]
