@@ -43,7 +43,7 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (math, "python", ("degrees", "radians", "isclose", "modf", "remainder")),
     (math, "floats", ("frexp", "ldexp", "nextafter", "ulp", "fsum")),
     (np.fft, "fft", ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "fftfreq")),
-    (np.fft, "fft", ("rfftfreq", "fftshift", "ifftshift")),
+    (np.fft, "fft", ("fftn", "ifftn", "rfftn", "rfft2", "rfftfreq", "fftshift", "ifftshift")),
     (np.linalg, "linalg", ("cholesky", "solve", "inv", "det")),
     (np.linalg, "decompositions", ("qr", "svd", "svdvals", "eigh", "eigvalsh", "eig")),
     (np.linalg, "decompositions", ("eigvals", "lstsq", "pinv")),
