@@ -243,6 +243,10 @@ ARRANGEMENTS: dict[str, str] = {
         np.ndim(m)
     """,
     "windows": """
+        np.lib.stride_tricks.sliding_window_view(v, 3) * 1
+        np.lib.stride_tricks.sliding_window_view(m, (2, 3)).max(axis=(-1, -2))
+        np.lib.stride_tricks.sliding_window_view(m, 2, axis=0).mean(axis=-1)
+        np.lib.stride_tricks.sliding_window_view(t, (2, 1), (0, -1))[..., 0, 0] * 1
         np.hanning(8)
         np.hamming(8)
         np.blackman(8)

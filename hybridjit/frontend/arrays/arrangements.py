@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hybridjit.arith.ranges import minus, tidy
+from hybridjit.arith.ranges import ONE, constant, minus, plus, tidy
+from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.axes import with_axis
 from hybridjit.frontend.arrays.calls import computed
 from hybridjit.frontend.arrays.creation import evaluate_array
@@ -36,7 +37,8 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Lt, Mod
+from hybridjit.ir.stmt import If, Raise
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import join_types
 from hybridjit.scalars.scalar import Scalar
@@ -136,9 +138,54 @@ def broadcast(build: Builder, name: str, node: ast.Call) -> Value:
     if len(value.shape) > len(shape):
         raise refuse_shapes(build, [value.shape, shape], node)
     found = broadcast_to(build, value, shape, node)
+    return replace(found, buffer=None, part_of=_memory_of(array))
+
+
+def _memory_of(array: AnyArray) -> Buffer | None:
+    """What a part of an array would show, if the array is one in memory."""
     is_computed = isinstance(array, ArrayExpr)
-    source = array.shown or array.part_of if is_computed else array.buffer
-    return replace(found, buffer=None, part_of=source)
+    return array.shown or array.part_of if is_computed else array.buffer
+
+
+def slide(build: Builder, name: str, node: ast.Call) -> Value:
+    """`sliding_window_view(a, shape, axis)`: the windows at all places, their axes the last ones.
+
+    out[i, k] = a[i + k]
+    """
+    args = arguments(build, node, "x", "window_shape", "axis", required=2)
+    array = as_array(build, build.evaluate(args["x"]), node)
+    value = elements_of(build, array)
+    ndim = len(value.shape)
+    window = [fixed_index(build, size) for size in shape_argument(build, args["window_shape"])]
+    found = axes_argument(build, args.get("axis"), ndim)
+    axes = tuple(range(ndim)) if found is None else found
+    if len(window) != len(axes):
+        raise build.mismatch("a window has a size for each of the axes it slides along", node)
+    places = list(value.shape)
+    for axis, size in zip(axes, window, strict=True):
+        require_natural(build, size, node)
+        places[axis] = minus(places[axis], minus(size, ONE))
+        _require_place(build, places[axis], node)
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        at = list(indices[:ndim])
+        for axis, offset in zip(axes, indices[ndim:], strict=True):
+            at[axis] = plus(at[axis], offset)
+        return value.element(at)
+
+    made = ArrayExpr((*places, *window), value.dtype, element)
+    return replace(made, part_of=_memory_of(array))
+
+
+def _require_place(build: Builder, places: Expr, node: ast.Call) -> None:
+    """NumPy's error for a window that is larger than the array."""
+    if build.ranges.is_at_most(ONE, places):
+        return
+    span, message = build.span(node), "window shape cannot be larger than input array shape"
+    if constant(places) is not None:
+        raise ShapeMismatch(message, span)
+    failure = Raise("ValueError", (message,), span=span)
+    build.emit(If(Lt(places, ONE), failure, span=span))
 
 
 def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[AnyArray, int]:

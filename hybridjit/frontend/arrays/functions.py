@@ -13,6 +13,7 @@ from hybridjit.frontend.arrays.arrangements import (
     repeat,
     result_type,
     roll,
+    slide,
     take,
     tile,
 )
@@ -358,6 +359,7 @@ _ARRAY_HANDLERS: dict[str, Handler] = {
     "roll": roll,
     "take": take,
     "broadcast_to": broadcast,
+    "sliding_window_view": slide,
     "concatenate": concatenate,
     "stack": stack_arrays,
     **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack"), stack_along),
