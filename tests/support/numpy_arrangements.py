@@ -70,6 +70,7 @@ ARRANGEMENTS: dict[str, str] = {
         np.interp(w, np.sort(v), v)
         np.interp(0.3, np.sort(v), v)
         np.interp(w, np.sort(v), v, left=-1.0, right=2.0)
+        np.interp(w * 9, v, w, period=0.7), np.interp(-2.5, v, z, period=-3)
         np.digitize(w, np.sort(v))
         np.digitize(w, np.sort(v), right=True)
         np.digitize(w, np.sort(v)[::-1])
