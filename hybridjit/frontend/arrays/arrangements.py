@@ -235,8 +235,10 @@ def result_type(build: Builder, name: str, node: ast.Call) -> Value:
     nodes = [arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args]
     found: list[ScalarType] = []
     for arg, value in zip(node.args, evaluate_all(build, nodes), strict=True):
-        is_spread = isinstance(arg, ast.Starred) and isinstance(value, Items)
-        found += [_type_of(build, x, node) for x in (value.items if is_spread else (value,))]
+        if isinstance(arg, ast.Starred) and isinstance(value, Items):
+            found += [_type_of(build, item, node) for item in value.items]
+        else:
+            found.append(_type_of(build, value, node))
     result = found[0]
     for type in found[1:]:
         result = join_types(result, type, build.span(node))
