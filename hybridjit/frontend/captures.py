@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
+from operator import attrgetter
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -236,10 +237,13 @@ ARRAY_NAMES = {
     **{name: name for name in ("column_stack", "result_type", "meshgrid", "cumsum", "cumprod")},
     **{name: name for name in ("block", "split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{name: name for name in ("einsum", "tensordot", "pad")},
+    "lib.stride_tricks.sliding_window_view": "sliding_window_view",
     **{"array": "array", "asarray": "asarray"},
     **{"asanyarray": "asarray", "ascontiguousarray": "ascontiguousarray", "ndarray": "empty"},
 }
-ARRAY_FUNCTIONS: dict[int, str] = {id(getattr(np, key)): name for key, name in ARRAY_NAMES.items()}
+ARRAY_FUNCTIONS: dict[int, str] = {
+    id(attrgetter(key)(np)): name for key, name in ARRAY_NAMES.items()
+}
 # By identity: the module and our name of each of its functions, and the names of the language.
 MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
     id(getattr(module, attribute)): (module.__name__, name)

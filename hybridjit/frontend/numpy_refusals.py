@@ -70,7 +70,6 @@ HELP: dict[str, str] = {
     "einsum_path": "leave it out: np.einsum takes operands from left to right",
     "real_if_close": "take {}.real",
     "as_strided": "index the array, as in a[i + j], or take slices of it",
-    "sliding_window_view": "take slices, as in a[k : n - w + 1 + k] for each k below w",
     # linear algebra
     **dict.fromkeys(("matrix_norm", "vector_norm"), _NORM),
     # files, text, settings

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
+from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -196,3 +197,18 @@ def test_agrees_with_numpy(case: tuple[Any, ...]):
     function, *args = case
     kernel: Any = hybrid.script(function)
     assert_agree(kernel, args)
+
+
+def test_windows_over_an_array_in_memory() -> None:
+    text = (
+        "def f(x, n):\n"
+        "    w = windows(x, n)\n"
+        "    total = 0.0\n"
+        "    for row in w:\n"
+        "        total += row.max() * row[0]\n"
+        "    return total, w.sum(axis=1), w.shape\n"
+    )
+    windows = np.lib.stride_tricks.sliding_window_view
+    kernel = script_from_text(text, {"np": np, "windows": windows})
+    for length, n in ((9, 3), (9, 1), (33, 4), (5, 5), (4, 5), (0, 1)):
+        assert_agree(kernel, [np.arange(float(length)), n])

@@ -150,3 +150,15 @@ def test_a_normal_number_that_numpy_keeps() -> None:
     np.random.seed(4)
     found = [np.random.randn(), one(), one(), np.random.randn(), np.random.randn(), one()]
     assert found == np.random.RandomState(4).randn(6).tolist()
+
+
+def test_lists_are_shuffled_and_drawn_from() -> None:
+    @hybrid.script
+    def of_lists(n: Any) -> Any:
+        np.random.seed(3)
+        known = [1, 2, 3, n]
+        np.random.shuffle(known)
+        return known, np.random.permutation([3, 1, 2]), np.random.choice([3.5, 1, 2], 4)
+
+    for run in (of_lists, of_lists.interpret):
+        np.testing.assert_equal(run(7), of_lists.py_func(7))

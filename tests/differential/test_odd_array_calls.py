@@ -7,8 +7,11 @@ from typing import Any
 import numpy
 import pytest
 
+from hybridjit import ParseError
+from hybridjit.errors import TypeMismatch
 from tests.frontend.from_text import script_from_text
-from tests.support.array_results import assert_agree
+from tests.support.array_results import assert_agree, assert_close
+from tests.support.oracle import run_once, run_plain
 
 np: Any = numpy
 
@@ -165,3 +168,123 @@ def test_a_number_that_does_not_fit_is_an_error_without_elements(text: str) -> N
     for shape in ((0, 2), (3, 2), (4, 5), (0, 5), (7, 0)):
         assert_agree(kernel, [np.zeros(shape, np.int16), 10**6])
         assert_agree(kernel, [np.zeros(shape, np.int16), 100])
+
+
+@pytest.mark.parametrize("call", ["np.copyto(y, 7)", "np.fill_diagonal(y, 7)"])
+def test_what_is_stored_to_is_no_list(call: str) -> None:
+    kernel = script_from_text(f"def f(n):\n    y = [n, 2]\n    {call}\n    return y\n", {"np": np})
+    with pytest.raises(ParseError, match=r"is a list|not supported here"):
+        kernel(1)
+
+
+MEANINGS = (
+    "np.roll(x, (1, 2)), np.roll(x, [3]), np.roll(x, (1, -4, 2))",
+    "np.select([x == 1, x == 0], [x, 1.5], 2.5) if x.dtype.kind in 'fc' else 0",
+    "np.select([x == 1, x == 0], [x, 1], True), np.select([x == 1, x == 0], [1, 2])",
+    "np.vander(x.ravel()), np.vander(x.ravel(), 3, True), np.vander(x.ravel(), 1)",
+    "np.median(x), np.median(x, axis=-1)",
+    "np.linalg.multi_dot([x[..., :4], x.T[:4]]), np.linalg.multi_dot([x, x.T])",
+)
+
+
+@pytest.mark.parametrize("call", MEANINGS)
+def test_odd_arguments_mean_what_they_mean_in_numpy(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for dtype in ("int8", "float16", "float64", "complex64"):
+        x = (np.arange(20) % 3).astype(dtype).reshape(4, 5)
+        assert_agree(kernel, [x])
+        if np.issubdtype(dtype, np.inexact):
+            x[1, 2] = complex(np.nan, 1) if x.dtype.kind == "c" else np.nan
+            x[0, 0] = np.inf
+            assert_agree(kernel, [x])
+
+
+def test_two_stacks_are_multiplied_as_by_dot() -> None:
+    kernel = script_from_text("def f(x, y):\n    return np.linalg.multi_dot([x, y])\n", {"np": np})
+    rng = np.random.default_rng(1)
+    for left, right in (((2, 3), (4, 3, 2)), ((2, 2, 3), (2, 3, 2)), ((3,), (3, 2)), ((3,), (3,))):
+        assert_agree(kernel, [rng.random(left), rng.random(right)])
+
+
+def test_powers_of_a_matrix_keep_infinities_apart() -> None:
+    for n in (-1, 0, 1, 2, 3, 6):
+        text = f"def f(x):\n    return np.linalg.matrix_power(x, {n})\n"
+        kernel = script_from_text(text, {"np": np})
+        corner = np.inf if n >= 0 else 3.0
+        assert_agree(kernel, [np.array([[corner, 1.0], [0.0, 2.0]])])
+
+
+@pytest.mark.parametrize("call", ["np.vander(x[None])", "np.geomspace(0, 3, 4)"])
+def test_what_has_no_meaning_is_an_error(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    with pytest.raises(ValueError, match=r"one-dimensional|cannot include zero"):
+        kernel(np.ones(3))
+
+
+NUMBERS = (
+    "np.array([256], np.uint8)",
+    "np.array([[1, 2], [3, 300]], np.int8)",
+    "np.array([-1], np.uint64), np.array(1)",
+    "np.array(300, np.int8)",
+    "np.array([2**63, 1], np.uint64), np.array([1.7, -2], int), np.array([True, 2], bool)",
+    "np.array([n, 2], np.float32), np.array([n, 2.9], int), np.array([[], []], int)",
+)
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_numbers_of_a_list_fit_the_type_of_the_array(call: str) -> None:
+    kernel = script_from_text(f"def f(n):\n    return {call}\n", {"np": np})
+    plain = run_once(run_plain, kernel, [3])
+    for run in (kernel, kernel.interpret):
+        if plain.error is None:
+            assert_close(run(3), plain.result, 0)
+        else:
+            with pytest.raises((OverflowError, TypeMismatch), match=r"out of bounds|not fit"):
+                run(3)
+
+
+@pytest.mark.parametrize("dtype", ["int", "np.int8", "np.float32", "np.float16", "complex"])
+def test_a_range_goes_on_from_its_first_two_elements(dtype: str) -> None:
+    calls = ("0, 3, 0.5", "2, 8, 2.5", "0.5, 3", "5.0, 0, -1.5", "0.1, 7.3, 0.3", "x, 9.5")
+    text = ", ".join(f"np.arange({call}, dtype={dtype})" for call in calls)
+    kernel = script_from_text(f"def f(x):\n    return {text}\n", {"np": np})
+    for run in (kernel, kernel.interpret):
+        assert_close(run(0.7), kernel.py_func(0.7), 0)
+
+
+AXES = (
+    "x.sum((0, 0))",
+    "np.max(x, axis=(0, -2))",
+    "np.mean(x, axis=(1, 1))",
+    "np.flip(x, (1, 1))",
+    "np.moveaxis(x, (0, 1), (1, 1))",
+    "np.expand_dims(x, (0, 0))",
+    "np.squeeze(x[:1], (0, 0))",
+    "x.transpose(0, 0)",
+    "np.transpose(x, (0,))",
+    "np.rot90(x, 1, (0, -2))",
+)
+
+
+@pytest.mark.parametrize("call", AXES)
+def test_no_axis_is_named_twice(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for run in (kernel.py_func, kernel, kernel.interpret):
+        with pytest.raises(ValueError, match=r"axis|axes|Axes"):
+            run(np.ones((3, 4)))
+
+
+def test_pairs_with_numbers() -> None:
+    text = (
+        "def f(x):\n"
+        "    return np.add.outer(x, 2), np.maximum.outer(0, x), np.add.outer(x, np.float64(2))\n"
+    )
+    kernel = script_from_text(text, {"np": np})
+    for dtype in ("int8", "float32", "float64"):
+        for shape in ((), (3,), (2, 3)):
+            assert_agree(kernel, [np.ones(shape, dtype)])
+
+
+def test_a_number_is_sorted_by_one_index() -> None:
+    text = "def f(x):\n    return np.argsort(x), x.argsort(axis=-1), np.argpartition(x, 0)\n"
+    assert_agree(script_from_text(text, {"np": np}), [np.array(3.0)])

@@ -474,3 +474,19 @@ def test_check_runs_copies() -> None:
     rng = np.random.default_rng(1)
     mixture.check(rng, 50)
     assert rng.bit_generator.state == np.random.default_rng(1).bit_generator.state
+
+
+def test_lists_are_shuffled_and_drawn_from() -> None:
+    @hybrid.script
+    def of_lists(seed: Any, n: Any) -> Any:
+        rng = np.random.default_rng(seed)
+        known, growing = [1, 2, 3, n], [0]
+        for k in range(n):
+            growing.append(k * k)
+        rng.shuffle(known)
+        rng.shuffle(growing)
+        drawn = rng.choice([3.5, 1, 2], 4), rng.choice([1, 2], p=[0.2, 0.8], size=3)
+        return known, growing, rng.permutation([3, 1, 2]), drawn
+
+    for run in (of_lists, of_lists.interpret):
+        np.testing.assert_equal(run(5, 7), of_lists.py_func(5, 7))

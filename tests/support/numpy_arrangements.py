@@ -70,6 +70,7 @@ ARRANGEMENTS: dict[str, str] = {
         np.interp(w, np.sort(v), v)
         np.interp(0.3, np.sort(v), v)
         np.interp(w, np.sort(v), v, left=-1.0, right=2.0)
+        np.interp(w * 9, v, w, period=0.7), np.interp(-2.5, v, z, period=-3)
         np.digitize(w, np.sort(v))
         np.digitize(w, np.sort(v), right=True)
         np.digitize(w, np.sort(v)[::-1])
@@ -243,6 +244,10 @@ ARRANGEMENTS: dict[str, str] = {
         np.ndim(m)
     """,
     "windows": """
+        np.lib.stride_tricks.sliding_window_view(v, 3) * 1
+        np.lib.stride_tricks.sliding_window_view(m, (2, 3)).max(axis=(-1, -2))
+        np.lib.stride_tricks.sliding_window_view(m, 2, axis=0).mean(axis=-1)
+        np.lib.stride_tricks.sliding_window_view(t, (2, 1), (0, -1))[..., 0, 0] * 1
         np.hanning(8)
         np.hamming(8)
         np.blackman(8)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hybridjit.arith.ranges import minus, tidy
+from hybridjit.arith.ranges import ONE, constant, minus, plus, tidy
+from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.axes import with_axis
 from hybridjit.frontend.arrays.calls import computed
 from hybridjit.frontend.arrays.creation import evaluate_array
@@ -36,7 +37,8 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Lt, Mod
+from hybridjit.ir.stmt import If, Raise
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import join_types
 from hybridjit.scalars.scalar import Scalar
@@ -96,8 +98,10 @@ def roll(build: Builder, name: str, node: ast.Call) -> Value:
     ]
     axes = axes_argument(build, args.get("axis"), len(owner.shape))
     if axes is None:
-        flat, _ = along(build, args, node)
-        return reshape(build, _rolled(build, flat, 0, shifts[0]), owner.shape, node)
+        rolled, _ = along(build, args, node)
+        for shift in shifts:
+            rolled = _rolled(build, rolled, 0, shift)
+        return reshape(build, rolled, owner.shape, node)
     count = max(len(shifts), len(axes))
     shifts, axes = shifts * (count // len(shifts)), axes * (count // len(axes))
     if len(shifts) != len(axes):
@@ -134,9 +138,54 @@ def broadcast(build: Builder, name: str, node: ast.Call) -> Value:
     if len(value.shape) > len(shape):
         raise refuse_shapes(build, [value.shape, shape], node)
     found = broadcast_to(build, value, shape, node)
+    return replace(found, buffer=None, part_of=_memory_of(array))
+
+
+def _memory_of(array: AnyArray) -> Buffer | None:
+    """What a part of an array would show, if the array is one in memory."""
     is_computed = isinstance(array, ArrayExpr)
-    source = array.shown or array.part_of if is_computed else array.buffer
-    return replace(found, buffer=None, part_of=source)
+    return array.shown or array.part_of if is_computed else array.buffer
+
+
+def slide(build: Builder, name: str, node: ast.Call) -> Value:
+    """`sliding_window_view(a, shape, axis)`: the windows at all places, their axes the last ones.
+
+    out[i, k] = a[i + k]
+    """
+    args = arguments(build, node, "x", "window_shape", "axis", required=2)
+    array = as_array(build, build.evaluate(args["x"]), node)
+    value = elements_of(build, array)
+    ndim = len(value.shape)
+    window = [fixed_index(build, size) for size in shape_argument(build, args["window_shape"])]
+    found = axes_argument(build, args.get("axis"), ndim)
+    axes = tuple(range(ndim)) if found is None else found
+    if len(window) != len(axes):
+        raise build.mismatch("a window has a size for each of the axes it slides along", node)
+    places = list(value.shape)
+    for axis, size in zip(axes, window, strict=True):
+        require_natural(build, size, node)
+        places[axis] = minus(places[axis], minus(size, ONE))
+        _require_place(build, places[axis], node)
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        at = list(indices[:ndim])
+        for axis, offset in zip(axes, indices[ndim:], strict=True):
+            at[axis] = plus(at[axis], offset)
+        return value.element(at)
+
+    made = ArrayExpr((*places, *window), value.dtype, element)
+    return replace(made, part_of=_memory_of(array))
+
+
+def _require_place(build: Builder, places: Expr, node: ast.Call) -> None:
+    """NumPy's error for a window that is larger than the array."""
+    if build.ranges.is_at_most(ONE, places):
+        return
+    span, message = build.span(node), "window shape cannot be larger than input array shape"
+    if constant(places) is not None:
+        raise ShapeMismatch(message, span)
+    failure = Raise("ValueError", (message,), span=span)
+    build.emit(If(Lt(places, ONE), failure, span=span))
 
 
 def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[AnyArray, int]:
@@ -183,7 +232,13 @@ def _renamed(build: Builder, owner: AnyArray, axis: int, size: Expr, rule: Index
 
 def result_type(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.result_type(a, b, np.float64)`: the type in which they meet."""
-    found = [_type_of(build, value, node) for value in evaluate_all(build, node.args)]
+    nodes = [arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args]
+    found: list[ScalarType] = []
+    for arg, value in zip(node.args, evaluate_all(build, nodes), strict=True):
+        if isinstance(arg, ast.Starred) and isinstance(value, Items):
+            found += [_type_of(build, item, node) for item in value.items]
+        else:
+            found.append(_type_of(build, value, node))
     result = found[0]
     for type in found[1:]:
         result = join_types(result, type, build.span(node))
@@ -200,6 +255,8 @@ def _type_of(build: Builder, value: Value, node: ast.Call) -> ScalarType:
             return ScalarType(type.dtype)
         case Array() | View() | ArrayExpr():
             return ScalarType(elements_of(build, value).dtype)
+        case Items():
+            return ScalarType(elements_of(build, as_array(build, value, node)).dtype)
         case _:
             raise build.mismatch(f"expected an array or a dtype, found {describe(value)}", node)
 

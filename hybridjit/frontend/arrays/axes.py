@@ -9,7 +9,7 @@ from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.creation import evaluate_array
 from hybridjit.frontend.arrays.elementwise import require_size, shape_text
 from hybridjit.frontend.arrays.memory import fixed_index
-from hybridjit.frontend.arrays.shapes import axes_argument, axis_of, transposed
+from hybridjit.frontend.arrays.shapes import axis_of, check_different, different_axes, transposed
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
@@ -32,8 +32,8 @@ def move_axis(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "a", "source", "destination", required=3)
     owner = evaluate_array(build, args["a"])
     ndim = len(owner.shape)
-    sources = axes_argument(build, args["source"], ndim) or ()
-    targets = axes_argument(build, args["destination"], ndim) or ()
+    sources = different_axes(build, args["source"], ndim) or ()
+    targets = different_axes(build, args["destination"], ndim) or ()
     if len(sources) != len(targets):
         raise build.mismatch("`source` and `destination` name as many axes as each other", node)
     order = [axis for axis in range(ndim) if axis not in sources]
@@ -49,7 +49,9 @@ def expand_axis(build: Builder, name: str, node: ast.Call) -> Value:
     value = build.evaluate(args["axis"])
     items = value.items if isinstance(value, Items) else (value,)
     ndim = len(result.shape) + len(items)
-    for axis in sorted(axis_of(build, item, ndim, args["axis"]) for item in items):
+    axes = [axis_of(build, item, ndim, args["axis"]) for item in items]
+    check_different(build, axes, args["axis"])
+    for axis in sorted(axes):
         result = with_axis(build, result, axis, node)
     return result
 
@@ -65,7 +67,7 @@ def squeeze(build: Builder, name: str, node: ast.Call) -> Value:
     """`np.squeeze(a)`, `np.squeeze(a, axis)`: without axes of size one."""
     args = arguments(build, node, "a", "axis", required=1)
     owner = evaluate_array(build, args["a"])
-    axes = axes_argument(build, args.get("axis"), len(owner.shape))
+    axes = different_axes(build, args.get("axis"), len(owner.shape))
     dropped = _unit_axes(build, owner, node) if axes is None else axes
     for axis in axes or ():
         _require_one(build, owner, axis, node)

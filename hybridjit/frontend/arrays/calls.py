@@ -9,7 +9,12 @@ from itertools import islice
 import numpy as np
 
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.arrays.elementwise import broadcast_to, elementwise, refuse_shapes
+from hybridjit.frontend.arrays.elementwise import (
+    broadcast_to,
+    elementwise,
+    refuse_shapes,
+    without_list,
+)
 from hybridjit.frontend.arrays.memory import (
     check_writable,
     elements_of,
@@ -37,7 +42,7 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import Expr
+from hybridjit.ir.expr import Expr, const
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.functions import apply, arity_of
@@ -46,13 +51,16 @@ from hybridjit.scalars.style import Style
 
 # These use an argument more than once.
 _DOUBLING = ("square", "imag", "sign", "clip", "complex_inverse")
+_DIVIDING = ("//", "%", "fmod")
 # Nodes of an expression that may as well be written twice, such as a[i, j] - a[i, j + 1].
 _SHORT = 16
 
 
 def call_ufunc(build: Builder, name: str, node: ast.Call) -> Value:
     """The value of a function of NumPy, of numbers or arrays."""
-    nodes, out = _ufunc_arguments(build, name, node)
+    nodes, out, where = _ufunc_arguments(build, name, node)
+    if where is not None:
+        return _call_where(build, name, nodes, out, where, node)
     values = evaluate_all(build, nodes)
     if not any(isinstance(value, (AnyArray, Items)) for value in values):
         numbers = build.as_operands(values, nodes, node)
@@ -62,6 +70,54 @@ def call_ufunc(build: Builder, name: str, node: ast.Call) -> Value:
     else:
         result = elementwise(build, values, lambda parts: _applied(build, name, parts, node), node)
     return result if out is None else store_out(build, out, result, node)
+
+
+def _call_where(
+    build: Builder,
+    name: str,
+    nodes: list[ast.expr],
+    out: ast.expr | None,
+    where: ast.expr,
+    node: ast.Call,
+) -> Value:
+    """`np.log(a, out=b, where=a > 0)`: the elements of `b` stay where the condition is false."""
+    if out is None:
+        raise build.refuse(
+            f"{ast.unparse(node.func)} with where= leaves open what the other elements are",
+            where,
+            help="give the array that has them, as in out=np.zeros_like(a)",
+        )
+    *values, target, condition = evaluate_all(build, [*nodes, out, where])
+    if not isinstance(target, AnyArray):
+        raise build.refuse(f"out must be an array, found {describe(target)}", out)
+    chosen = elements_of(build, _truths(build, condition, where))
+    kept = elements_of(build, target)
+    span = build.span(node)
+
+    def compute(parts: list[Scalar]) -> Scalar:
+        *numbers, is_chosen, old = parts
+        if name in _DIVIDING:  # by zero, maybe, where nobody looks
+            one = Scalar(const(1, numbers[1].type.dtype), numbers[1].type)
+            numbers[1] = apply("select", Style.NUMPY, [is_chosen, numbers[1], one], span)
+        new = _applied(build, name, numbers, node)
+        _check_stored(new.type.dtype, kept.dtype, build.span(out))
+        new = cast_element(new, kept.dtype, span)
+        return apply("select", Style.NUMPY, [is_chosen, new, old], span)
+
+    found = elementwise(build, [*values, chosen, kept], compute, node)
+    if not isinstance(target, ArrayExpr):
+        return store_in(build, target, found, out, node)
+    return found if isinstance(found, Scalar) else broadcast_to(build, found, kept.shape, node)
+
+
+def _truths(build: Builder, value: Value, node: ast.expr) -> AnyArray:
+    """A condition of a function, which must be an array of bools, or a bool."""
+    found = without_list(build, value, node)
+    if isinstance(value, Scalar):
+        found = ArrayExpr((), value.type.dtype, lambda _: value)
+    if not isinstance(found, AnyArray) or not elements_of(build, found).dtype.is_bool:
+        raise build.mismatch(f"where= must be an array of bools, found {describe(value)}", node)
+    return found
 
 
 def complex_part(build: Builder, owner: AnyArray, name: str, node: ast.expr) -> Value:
@@ -104,14 +160,15 @@ def apply_once(
 
 def _ufunc_arguments(
     build: Builder, name: str, node: ast.Call
-) -> tuple[list[ast.expr], ast.expr | None]:
-    """The operands, and the array for the result: after them, or `out=`."""
+) -> tuple[list[ast.expr], ast.expr | None, ast.expr | None]:
+    """The operands, the array for the result, which is after them or `out=`, and `where=`."""
     label, arity = ast.unparse(node.func), arity_of(name)
-    out = None
+    given: dict[str, ast.expr] = {}
     for keyword in node.keywords:
-        if keyword.arg != "out":
+        if keyword.arg not in ("out", "where"):
             raise refuse_keyword(build, label, keyword)
-        out = keyword.value
+        given[keyword.arg] = keyword.value
+    out = given.get("out")
     args = list(node.args)
     for arg in args:
         if isinstance(arg, ast.Starred):
@@ -121,7 +178,7 @@ def _ufunc_arguments(
     if len(args) != arity:
         plural = "argument" if arity == 1 else "arguments"
         raise build.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node)
-    return args, out
+    return args, out, given.get("where")
 
 
 def store_out(build: Builder, out: ast.expr, result: Value, node: ast.Call) -> Value:
@@ -143,16 +200,21 @@ def store_in(build: Builder, target: Value, result: Value, out: ast.expr, node: 
     else:
         assert isinstance(result, AnyArray)
         value = elements_of(build, whole(build, result, build.span(node)))
-    if not np.can_cast(value.dtype.numpy, view.dtype.numpy, "same_kind"):
-        raise TypeMismatch(
-            f"the result is {value.dtype}, which NumPy does not store in {view.dtype}",
-            build.span(out),
-            help=f"make out an array of {value.dtype}",
-        )
+    _check_stored(value.dtype, view.dtype, build.span(out))
     if len(value.shape) > len(view.shape):
         raise refuse_shapes(build, [view.shape, value.shape], node)
     store_array(build, view, broadcast_to(build, value, view.shape, node), build.span(node))
     return target
+
+
+def _check_stored(found: DType, wanted: DType, span: Span | None) -> None:
+    """Refuse a result that NumPy does not convert to the type of `out`."""
+    if not np.can_cast(found.numpy, wanted.numpy, "same_kind"):
+        raise TypeMismatch(
+            f"the result is {found}, which NumPy does not store in {wanted}",
+            span,
+            help=f"make out an array of {found}",
+        )
 
 
 def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Call) -> Value:

@@ -30,6 +30,8 @@ from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
 
 Labels = tuple[str, ...]
+# For the axes that '...' stands for: letters that NumPy does not take.
+_OTHER_LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
 
 
 @record
@@ -66,6 +68,7 @@ def einsum(build: Builder, name: str, node: ast.Call) -> Value:
             raise refuse_keyword(build, ast.unparse(node.func), keyword)
     text = text_argument(build, node.args[0], "the subscripts").replace(" ", "")
     arrays = [elements_of(build, evaluate_array(build, arg)) for arg in node.args[1:]]
+    text = _spelled_out(build, text, [len(array.shape) for array in arrays], node)
     terms, wanted = _subscripts(build, text, node)
     if len(terms) != len(arrays):
         raise build.mismatch(
@@ -78,13 +81,35 @@ def einsum(build: Builder, name: str, node: ast.Call) -> Value:
     return contract(build, operands, wanted, node)
 
 
+def _spelled_out(build: Builder, text: str, ranks: Sequence[int], node: ast.Call) -> str:
+    """Subscripts with a letter for each axis that '...' stands for, the last ones first."""
+    inputs, arrow, output = text.partition("->")
+    if "..." not in text:
+        return text
+    letters = inputs.replace("...", "").replace(",", "")
+    terms = inputs.split(",")
+    counts = [
+        max(rank - len(term.replace("...", "")), 0) if "..." in term else 0
+        for term, rank in zip(terms, ranks, strict=False)
+    ]
+    most = max(counts, default=0)
+    others = _OTHER_LETTERS[-most:] if most else ""
+    if not arrow:
+        output = "..." + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
+    elif others and "..." not in output:
+        raise build.mismatch("the result must have the axes that '...' stands for", node.args[0])
+    for place, count in enumerate(counts):
+        terms[place] = terms[place].replace("...", others[most - count :])
+    return f"{','.join(terms)}->{output.replace('...', others)}"
+
+
 def _subscripts(build: Builder, text: str, node: ast.Call) -> tuple[list[str], Labels]:
     """The labels of each operand and of the result; without '->', those that occur once."""
     inputs, arrow, output = text.partition("->")
     letters = inputs.replace(",", "")
     if not (letters + output).isalpha() and letters + output:
         raise build.refuse(
-            f"the subscripts {text!r} are not supported: they must be letters, ',' and '->'",
+            f"the subscripts {text!r} are not supported: they must be letters, ',', '->' and '...'",
             node.args[0],
             help="name every axis by a letter of its own",
         )

@@ -27,7 +27,17 @@ from hybridjit.frontend.values import (
     Value,
     describe,
 )
-from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, WEAK_FLOAT, DType, ScalarType
+from hybridjit.ir.dtype import (
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    UINT64,
+    WEAK_FLOAT,
+    DType,
+    ScalarType,
+)
 from hybridjit.ir.expr import (
     Add,
     Call,
@@ -125,13 +135,26 @@ def make_range(build: Builder, name: str, node: ast.Call) -> Value:
             start, _, step = numbers
         size = _float_range(numbers) if is_known else _computed_range(build, numbers, node)
         dtype = find_dtype_argument(build, args) or FLOAT64
-        step = binary(Sub, binary(Add, start, step, span), start, span)
+        # NumPy goes on from the first two as they are stored.
+        kind = _counted_in(dtype)
+        start, second = (
+            cast_element(cast_element(number, dtype, span), kind, span)
+            for number in (start, binary(Add, start, step, span))
+        )
+        step = binary(Sub, second, start, span)
 
     def element(indices: Sequence[Expr]) -> Scalar:
         offset = binary(Mul, index(indices[0]), step, span)
         return cast_element(binary(Add, start, offset, span), dtype, span)
 
     return ArrayExpr((size,), dtype, element)
+
+
+def _counted_in(dtype: DType) -> DType:
+    """The type in which NumPy counts from the first elements of a range."""
+    if dtype is FLOAT16:
+        return FLOAT32
+    return INT64 if dtype.is_integer else FLOAT64 if dtype.is_bool else dtype
 
 
 def _counted(number: Scalar, span: Span | None) -> Scalar:

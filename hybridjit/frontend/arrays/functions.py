@@ -13,6 +13,7 @@ from hybridjit.frontend.arrays.arrangements import (
     repeat,
     result_type,
     roll,
+    slide,
     take,
     tile,
 )
@@ -62,6 +63,7 @@ from hybridjit.frontend.arrays.reductions import (
 from hybridjit.frontend.arrays.shapes import (
     axes_argument,
     axis_of,
+    different_axes,
     flip,
     ravel_in_order,
     reshape,
@@ -168,7 +170,7 @@ def reduction(
     if value.mask is not None and (name in ("argmin", "argmax") or {"axis", "keepdims"} & {*args}):
         value = elements_of(build, whole(build, value, build.span(node)))
     ndim = len(value.shape)
-    found = axes_argument(build, args.get("axis"), ndim)
+    found = different_axes(build, args.get("axis"), ndim)
     keepdims = flag_argument(build, args, "keepdims", False)
     axes = Axes(tuple(range(ndim)) if found is None else found, ndim, keepdims)
     dtype = find_dtype_argument(build, args)
@@ -319,7 +321,7 @@ def _keywords(build: Builder, node: ast.Call, *names: str) -> dict[str, ast.expr
 def _flip(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "m", "axis", required=1)
     owner = evaluate_array(build, args["m"])
-    axes = axes_argument(build, args.get("axis"), len(owner.shape))
+    axes = different_axes(build, args.get("axis"), len(owner.shape))
     return flip(build, owner, range(len(owner.shape)) if axes is None else axes, node)
 
 
@@ -357,6 +359,7 @@ _ARRAY_HANDLERS: dict[str, Handler] = {
     "roll": roll,
     "take": take,
     "broadcast_to": broadcast,
+    "sliding_window_view": slide,
     "concatenate": concatenate,
     "stack": stack_arrays,
     **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack"), stack_along),

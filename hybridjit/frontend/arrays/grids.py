@@ -25,10 +25,10 @@ from hybridjit.frontend.call_arguments import (
     text_argument,
 )
 from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Value
-from hybridjit.ir.dtype import FLOAT64, ScalarType
+from hybridjit.ir.dtype import FLOAT64, DType, ScalarType
 from hybridjit.ir.expr import Const, Expr, Load, Min
 from hybridjit.ir.stmt import Store
-from hybridjit.scalars.conversion import convert, join_types
+from hybridjit.scalars.conversion import convert, join_types, store_value
 from hybridjit.scalars.scalar import Scalar
 
 
@@ -72,7 +72,7 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
             return value
         if value.shape and dtype in (None, own):
             return in_row_major_order(build, value, name)
-    array = elements_of(build, array_of_items(build, value, args["object"]))
+    array = elements_of(build, array_of_items(build, value, args["object"], dtype))
     if name == "ascontiguousarray" and not array.shape:
         array = elements_of(build, with_axis(build, array, 0, node))
     if dtype is None:
@@ -83,27 +83,36 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     )
 
 
-def array_of_items(build: Builder, value: Value, node: ast.expr) -> AnyArray:
-    """Lists of numbers or arrays, as arrays."""
+def array_of_items(
+    build: Builder, value: Value, node: ast.expr, dtype: DType | None = None
+) -> AnyArray:
+    """Lists of numbers or arrays, as arrays; numbers are stored in `dtype`, which they must fit."""
     if isinstance(value, GrowingList):
         return array_of_list(build, value, node)
+    if isinstance(value, Scalar) and dtype is not None:
+        value = cast_element(value, dtype, build.span(node))
     if not isinstance(value, Items):
         return as_array(build, value, node)
     if all(isinstance(item, Scalar) for item in value.items):
-        return _of_numbers(build, [build.as_scalar(item, node) for item in value.items], node)
-    rows = [array_of_items(build, item, node) for item in value.items]
+        numbers = [build.as_scalar(item, node) for item in value.items]
+        return _of_numbers(build, numbers, node, dtype)
+    rows = [array_of_items(build, item, node, dtype) for item in value.items]
     return joined(build, [with_axis(build, row, 0, node) for row in rows], 0, node)
 
 
-def _of_numbers(build: Builder, numbers: Sequence[Scalar], node: ast.expr) -> ArrayExpr:
+def _of_numbers(
+    build: Builder, numbers: Sequence[Scalar], node: ast.expr, dtype: DType | None
+) -> ArrayExpr:
     span = build.span(node)
-    type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
-    for number in numbers:
-        type = join_types(type, ScalarType(number.type.dtype), span)
+    if dtype is None:
+        type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
+        for number in numbers:
+            type = join_types(type, ScalarType(number.type.dtype), span)
+        dtype = type.dtype
     shape = (Const(len(numbers)),)
-    buffer = scratch(build, "values", ArrayExpr(shape, type.dtype, lambda _: numbers[0]), span)
+    buffer = scratch(build, "values", ArrayExpr(shape, dtype, lambda _: numbers[0]), span)
     for position, number in enumerate(numbers):
-        stored = convert(number, type.dtype, span)
+        stored = store_value(number, dtype, span)
         build.emit(Store(buffer, (Const(position),), stored, span=span))
     return owned(build, buffer)
 

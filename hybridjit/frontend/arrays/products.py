@@ -146,8 +146,8 @@ def outer(build: Builder, lhs: Value, rhs: Value, node: ast.expr) -> Scalar | Ar
 
 def outer_of(
     build: Builder, a: ArrayExpr, b: ArrayExpr, function: Elementwise, node: ast.expr
-) -> ArrayExpr:
-    """`function` of every element of `a` with every element of `b`."""
+) -> ArrayExpr | Scalar:
+    """`function` of every element of `a` with every element of `b`; of two numbers, a number."""
     ndim = len(a.shape)
 
     def first(indices: Sequence[Expr]) -> Scalar:
@@ -158,9 +158,7 @@ def outer_of(
 
     shape = (*a.shape, *b.shape)
     operands = [ArrayExpr(shape, a.dtype, first), ArrayExpr(shape, b.dtype, second)]
-    result = elementwise(build, operands, function, node)
-    assert isinstance(result, ArrayExpr)
-    return result
+    return elementwise(build, operands, function, node)
 
 
 def refuse_product(build: Builder, a: ArrayExpr, b: ArrayExpr, node: ast.expr) -> ShapeMismatch:

@@ -199,6 +199,21 @@ def axes_argument(build: Builder, node: ast.expr | None, ndim: int) -> tuple[int
     return axes if ndim else ()
 
 
+def different_axes(build: Builder, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:
+    """The axes that an argument names, none of them twice; None for all of them."""
+    axes = axes_argument(build, node, ndim)
+    if axes is not None and node is not None:
+        check_different(build, axes, node)
+    return axes
+
+
+def check_different(build: Builder, axes: Sequence[int], node: ast.expr) -> None:
+    """Refuse axes that name one twice."""
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            raise ShapeMismatch(f"axis {axis} is named twice", build.span(node))
+
+
 def axis_of(build: Builder, value: Value, ndim: int, node: ast.expr) -> int:
     """One axis, counted from the front."""
     axis = value.constant if isinstance(value, Scalar) else None
@@ -218,6 +233,8 @@ def axis_of(build: Builder, value: Value, ndim: int, node: ast.expr) -> int:
 def transposed(build: Builder, owner: AnyArray, axes: Sequence[int] | None, node: ast.AST) -> Value:
     """The array with its axes in another order, by default reversed."""
     order = tuple(reversed(range(len(owner.shape)))) if axes is None else tuple(axes)
+    if sorted(order) != list(range(len(owner.shape))):
+        raise ShapeMismatch("the axes must name each dimension once", build.span(node))
     places = tuple(Place(ZERO, 1, order.index(axis)) for axis in range(len(order)))
     if not order:
         return owner

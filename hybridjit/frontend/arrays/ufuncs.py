@@ -10,7 +10,14 @@ from hybridjit.frontend.arrays.elementwise import broadcast_to
 from hybridjit.frontend.arrays.functions import reduction
 from hybridjit.frontend.arrays.gather import Entry, Gathered, has_mask, place_in, scattered
 from hybridjit.frontend.arrays.grids import accumulated
-from hybridjit.frontend.arrays.memory import check_writable, copied, elements_of, may_read, nest
+from hybridjit.frontend.arrays.memory import (
+    check_writable,
+    copied,
+    elements_of,
+    evaluate_all,
+    may_read,
+    nest,
+)
 from hybridjit.frontend.arrays.products import outer_of
 from hybridjit.frontend.arrays.reductions import as_dtype, check_order, fold_of, sum_dtype
 from hybridjit.frontend.arrays.shapes import axes_argument
@@ -57,7 +64,8 @@ def call_ufunc_method(build: Builder, ufunc: NumpyFunction, method: str, node: a
 
 def _all_pairs(build: Builder, function: str, node: ast.Call) -> Value:
     args, span = arguments(build, node, "a", "b", required=2), build.span(node)
-    a, b = (array_argument(build, args[key]) for key in ("a", "b"))
+    values = evaluate_all(build, [args["a"], args["b"]])
+    a, b = (elements_of(build, as_array(build, value, node)) for value in values)
     return outer_of(build, a, b, lambda p: apply(function, Style.NUMPY, p, span), node)
 
 

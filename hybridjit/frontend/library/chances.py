@@ -20,9 +20,9 @@ def choice_by_chance(state: Any, a: Any, size: Any, replace: bool, p: Any, draw:
     bounds = _bounds_of(p, a if np.ndim(a) == 0 else len(a))
     if size is None:
         place = place_of(bounds, draw(state), "right")
-        return int(place) if np.ndim(a) == 0 else a[place]
+        return int(place) if np.ndim(a) == 0 else np.asarray(a)[place]
     places = _places_of(bounds, draw(state, size))
-    return places if np.ndim(a) == 0 else a[places]
+    return places if np.ndim(a) == 0 else np.asarray(a)[places]
 
 
 def _bounds_of(p: Any, population: int) -> Any:

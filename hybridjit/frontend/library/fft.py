@@ -119,6 +119,49 @@ def ifft2(a: Array, s: Any = None, axes: Any = (-2, -1), norm: str | None = None
     return ifft(ifft(a, s[1], axes[1], norm), s[0], axes[0], norm)
 
 
+def _count(a: Array, s: Any, axes: Any) -> int:
+    """Along how many axes: those that are named, as many as there are lengths, or all of them."""
+    if axes is not None:
+        return len(axes)
+    return a.ndim if s is None else len(s)
+
+
+def _along(a: Array, kind: Any, s: Any, axes: Any, norm: str | None, at: int, count: int) -> Array:
+    """The transform of a kind along one of several axes, by default the last ones."""
+    n = None if s is None else s[at]
+    return kind(a, n, a.ndim - count + at if axes is None else axes[at], norm)
+
+
+def fftn(a: Array, s: Any = None, axes: Any = None, norm: str | None = None) -> Array:
+    """The transform along several axes, the last one first."""
+    found, count = a, _count(a, s, axes)
+    for k in const_range(count):
+        found = _along(found, fft, s, axes, norm, count - 1 - k, count)
+    return found
+
+
+def ifftn(a: Array, s: Any = None, axes: Any = None, norm: str | None = None) -> Array:
+    """The inverse transform along several axes, the last one first."""
+    found, count = a, _count(a, s, axes)
+    for k in const_range(count):
+        found = _along(found, ifft, s, axes, norm, count - 1 - k, count)
+    return found
+
+
+def rfftn(a: Array, s: Any = None, axes: Any = None, norm: str | None = None) -> Array:
+    """The transform of real numbers along several axes, half of it along the last one."""
+    count = _count(a, s, axes)
+    found = _along(a, rfft, s, axes, norm, count - 1, count)
+    for k in const_range(count - 1):
+        found = _along(found, fft, s, axes, norm, count - 2 - k, count)
+    return found
+
+
+def rfft2(a: Array, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Array:
+    """The transform of real numbers along two axes, half of it along the last one."""
+    return rfftn(a, s, axes, norm)
+
+
 # -- frequencies -------------------------------------------------------------------------------
 
 

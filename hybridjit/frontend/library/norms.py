@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from hybridjit.frontend.library.decompositions import svdvals
 from hybridjit.frontend.library.elements import is_inexact
 from hybridjit.frontend.library.linalg import inv, square_type
 
@@ -41,12 +42,13 @@ def _of_matrix(x: Array, ord: Any, keepdims: bool) -> Array:
         sums = np.sum(magnitudes, axis=0, keepdims=keepdims)
     elif ord == np.inf or ord == -np.inf:
         sums = np.sum(magnitudes, axis=1, keepdims=keepdims)
-    elif ord != 2 and ord != -2 and ord != "nuc":
-        raise ValueError("Invalid norm order for matrices.")
+    elif ord == 2 or ord == -2 or ord == "nuc":
+        values = svdvals(x)
+        sums = values[None] if keepdims else values
     else:
-        raise NotImplementedError(
-            "this norm of a matrix needs its singular values", "compute it outside the script"
-        )
+        raise ValueError("Invalid norm order for matrices.")
+    if ord == "nuc":
+        return np.sum(sums, keepdims=keepdims)
     if ord < 0:
         return np.min(sums, keepdims=keepdims)
     return np.max(sums, keepdims=keepdims, initial=0)
@@ -58,9 +60,13 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
     is_vector = x.ndim == 1 if axis is None else np.asarray(axis).ndim == 0
     if ord == "fro" and is_vector:
         raise ValueError("Invalid norm order 'fro' for vectors")
+    if ord == "fro" and axis is None and x.ndim != 2:
+        raise ValueError("Improper number of dimensions to norm.")
     if ord is None or ord == "fro":
         return _euclidean(wide, axis, keepdims)
     if axis is None:
+        if x.ndim != 1 and x.ndim != 2:
+            raise ValueError("Improper number of dimensions to norm.")
         if x.ndim == 1:
             return _of_vectors(wide, ord, axis, keepdims)
         return _of_matrix(wide, ord, keepdims)
@@ -75,9 +81,12 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 def matrix_power(a: Array, n: int) -> Array:
     """A product of a square matrix with itself; of its inverse, if n is negative."""
     result = np.empty(a.shape, a.dtype if n >= 0 else square_type(a))
-    result[...] = np.eye(a.shape[-1])
     factor = a.copy() if n >= 0 else inv(a)
-    left = abs(n)
+    if n == 0:
+        result[...] = np.eye(a.shape[-1])
+    else:
+        result[...] = factor  # not 1 times it, which is NaN beside an infinity
+    left = abs(n) - 1
     while left > 0:
         if left % 2 == 1:
             result = result @ factor
@@ -91,5 +100,5 @@ def multi_dot(arrays: Any, out: Any = None) -> Array:
     """The product of several matrices, from left to right."""
     result = arrays[0]
     for matrix in arrays[1:]:
-        result = result @ matrix
+        result = np.dot(result, matrix)
     return result

@@ -362,11 +362,12 @@ def _shuffle_from(state: State, x: Array, first: int) -> None:
         x[i] = other
 
 
-def shuffle(state: State, x: Array) -> None:
-    """Put the elements of an array, or its rows, in an order by chance."""
+def shuffle(state: State, x: Any) -> None:
+    """Put the elements of an array or a list, or the rows of an array, in an order by chance."""
+    has_rows = np.ndim(x) > 1
     for i in range(len(x) - 1, 0, -1):
         j = int(_masked_below(state, np.uint64(i)))
-        other = x[j] if x.ndim == 1 else x[j].copy()
+        other = x[j].copy() if has_rows else x[j]
         x[j] = x[i]
         x[i] = other
 
@@ -377,7 +378,7 @@ def permutation(state: State, x: Any) -> Array:
         order = np.arange(x)
         shuffle(state, order)
         return order
-    shuffled = x.copy()
+    shuffled = np.asarray(x).copy()
     shuffle(state, shuffled)
     return shuffled
 
@@ -426,15 +427,15 @@ def choice(state: State, a: Any, size: Any = None, replace: bool = True, p: Any 
         return choice_by_chance(state, a, size, replace, p, random)
     if size is None:
         place = integers(state, 0, population)
-        return int(place) if np.ndim(a) == 0 else a[place]
+        return int(place) if np.ndim(a) == 0 else np.asarray(a)[place]
     if replace:
         places = integers(state, 0, population, size)
-        return places if np.ndim(a) == 0 else a[places]
+        return places if np.ndim(a) == 0 else np.asarray(a)[places]
     count = np.empty(size).size
     if count > population:
         raise ValueError("Cannot take a larger sample than population when replace is False")
     sample = _sample(state, population, count).reshape(size)
-    return sample if np.ndim(a) == 0 else a[sample]
+    return sample if np.ndim(a) == 0 else np.asarray(a)[sample]
 
 
 METHODS: dict[str, Any] = {

@@ -112,19 +112,33 @@ def _interpolated(x: Array, xp: Array, fp: Array, left: Any, right: Any) -> Arra
     return result
 
 
+def _interpolated_around(x: Array, xp: Array, fp: Array, period: Any) -> Array:
+    """The values of a function that repeats: the last point is also before the first."""
+    length = abs(period)
+    if length == 0:
+        raise ValueError("period must be a non-zero value")
+    order = np.argsort(xp % length)
+    points, values = (xp % length)[order], fp[order]
+    around = np.concatenate((points[-1:] - length, points, points[:1] + length))
+    heights = np.concatenate((values[-1:], values, values[:1]))
+    return _interpolated(x % length, around, heights, None, None)
+
+
 def interp(
     x: Any, xp: Array, fp: Array, left: Any = None, right: Any = None, period: float | None = None
 ) -> Array:
     """The values of a function known at some points, with straight lines between them."""
-    if period is not None:
-        raise NotImplementedError("period is not supported", "take the places % period first")
     places = np.asarray(x)
     points = np.asarray(xp).astype(np.float64)
     if len(points) == 0:
         raise ValueError("array of sample points is empty")
     heights = np.asarray(fp)
     values = heights.astype(np.result_type(heights, np.float64))
-    found = _interpolated(np.ravel(places).astype(np.float64), points, values, left, right)
+    at = np.ravel(places).astype(np.float64)
+    if period is None:
+        found = _interpolated(at, points, values, left, right)
+    else:
+        found = _interpolated_around(at, points, values, period)
     return found[0] if places.ndim == 0 else found.reshape(places.shape)
 
 

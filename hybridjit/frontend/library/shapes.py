@@ -51,6 +51,8 @@ def flipud(m: Array) -> Array:
 
 def rot90(m: Array, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """The array turned by quarters of a full turn."""
+    if axes[0] % m.ndim == axes[1] % m.ndim:
+        raise ValueError("Axes must be different.")
     turns = k % 4
     if turns == 0:
         return m[:]
@@ -127,9 +129,11 @@ def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     """For each element, what belongs to the first condition that holds."""
+    dtype = np.result_type(*choicelist, default)
     result = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        result = np.where(condition, choice, result)
+        # Two Python numbers would be of 64 bits.
+        result = np.where(condition, choice, result).astype(dtype)
     return result
 
 
@@ -151,7 +155,7 @@ def _check_same_kind(dst: Array, src: Array) -> None:
         raise TypeError("the elements are of another kind: convert them with astype first")
 
 
-def copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None:
     """Store elements in an array, where a condition holds."""
     if np.ndim(src) > 0 and casting == "same_kind":
         _check_same_kind(dst, np.asarray(src))
@@ -161,7 +165,7 @@ def copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = None) 
         putmask(dst, np.broadcast_to(where, dst.shape), src)
 
 
-def putmask(a: Array, mask: Array, values: Any) -> None:
+def putmask(a: Any, mask: Array, values: Any) -> None:
     """Store elements in an array where a mask is true."""
     if np.ndim(values) == 0:
         a[mask] = values
@@ -169,7 +173,7 @@ def putmask(a: Array, mask: Array, values: Any) -> None:
         a[...] = np.where(mask, np.asarray(values).astype(a.dtype), a)
 
 
-def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Store a number, or one after the other, on the diagonal."""
     if a.ndim != 2 or wrap:
         raise NotImplementedError(
@@ -221,9 +225,13 @@ def diagflat(v: Array, k: int = 0) -> Array:
 
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
     """The powers of numbers, in the columns of a matrix."""
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
     columns = len(x) if N is None else N
     powers = np.ones((len(x), columns), np.result_type(x, np.int64))
-    for k in range(1, columns):
+    if columns > 1:
+        powers[:, 1] = x  # 1 * x is NaN for a complex infinity
+    for k in range(2, columns):
         powers[:, k] = powers[:, k - 1] * x
     return powers if increasing else powers[:, ::-1]
 
@@ -237,6 +245,8 @@ def logspace(
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Array:
     """Numbers, of which each is the one before it times the same factor."""
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
     sign = np.sign(1.0 * start)
     low, high = np.float64(sign * start), np.float64(sign * stop)
     found = sign * 10.0 ** np.linspace(np.log10(low), np.log10(high), num, endpoint)

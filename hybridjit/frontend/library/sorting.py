@@ -112,7 +112,7 @@ def argsort(
 ) -> Array:
     """The indices that sort an array."""
     _check_options(kind, order, stable)
-    if axis is None:
+    if axis is None or a.ndim == 0:
         return _sorted_indices(np.ravel(a), kind, stable)
     if a.ndim == 1:
         return _sorted_indices(a, kind, stable)
@@ -123,7 +123,7 @@ def argsort(
 
 def partition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
     """A copy in which what comes before an index is not larger: sorted, which it may be."""
-    _check_place(kth, a.size if axis is None else a.shape[axis])
+    _check_place(kth, a.size if axis is None or a.ndim == 0 else a.shape[axis])
     return sort(a, axis)
 
 
@@ -135,7 +135,7 @@ def _check_place(kth: Any, size: int) -> None:
 
 def argpartition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
     """The indices that partition an array: those that sort it."""
-    _check_place(kth, a.size if axis is None else a.shape[axis])
+    _check_place(kth, a.size if axis is None or a.ndim == 0 else a.shape[axis])
     return argsort(a, axis)
 
 
@@ -191,7 +191,7 @@ def median(
     ordered = along_rows(a, axis)
     n = ordered.shape[-1]
     middle = mean_between(ordered, (n - 1) // 2, n // 2)
-    if is_real(a):
+    if is_inexact(a):
         last = mean_between(ordered, n - 1, n - 1)  # NaN, if any is
         return restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
     return restored(middle, a, axis, keepdims)
