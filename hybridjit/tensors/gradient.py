@@ -237,13 +237,12 @@ def _conditions(solution: Solution, term: Term, element: Load) -> list[Expr]:
 
 def _summed(value: Expression, solution: Solution, conditions: Sequence[Expr]) -> Any:
     """`value` where the conditions hold, summed over the axes that are left open."""
-    axes = [
-        reduce_axis(tuple(_index(solution.apply(bound)) for bound in axis.dom), axis.name)
-        for axis in solution.open
-    ]
-    renamed: dict[Var, Expr] = {
-        old.var: new.var for old, new in zip(solution.open, axes, strict=True)
-    }
+    axes: list[Axis] = []
+    renamed: dict[Var, Expr] = {}
+    for axis in solution.open:  # which range to those before them only
+        bounds = (substitute(solution.apply(bound), renamed) for bound in axis.dom)
+        axes.append(reduce_axis(tuple(map(_index, bounds)), axis.name))
+        renamed[axis.var] = axes[-1].var
     value = typed(substitute(value.expr, renamed))
     held = [typed(substitute(condition, renamed)) for condition in conditions]
     if axes:
