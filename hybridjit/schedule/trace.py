@@ -54,7 +54,7 @@ class Trace:
         """The trace that `to_json` wrote."""
         try:
             data = json.loads(text)
-        except (json.JSONDecodeError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ArgumentValueError(f"not the JSON of a trace: {error}") from None
         match data:
             case {"format": int(found)} if found != FORMAT:

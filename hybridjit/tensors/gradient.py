@@ -10,7 +10,7 @@ The equations e(i) == j are solved for as many axes as possible; sums are left o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hybridjit.config import api_edge
@@ -41,8 +41,10 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     shape P + input.shape and are summed over the output. Without a head, P is the shape of the
     output: the results are whole Jacobians.
     """
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    for tensor in (output, *wanted):
+    is_one = isinstance(inputs, Tensor) or not isinstance(inputs, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance]
+    wanted = [inputs] if is_one else list(inputs)
+    given = (output, *wanted) if head is None else (output, *wanted, head)
+    for tensor in given:
         if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ArgumentError(f"te.gradient is about tensors, got {tensor!r}")
         if not tensor.dtype.is_float:

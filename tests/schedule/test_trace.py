@@ -124,6 +124,7 @@ def test_a_list_that_changes_later() -> None:
     ("text", "match"),
     [
         ("{", "not the JSON of a trace: Expecting"),
+        ("[" * 100_000, "not the JSON of a trace: "),
         ("[]", "it has no format and steps"),
         ('{"format": 1}', "it has no format and steps"),
         ('{"format": 99, "steps": []}', "a trace of format 99, expected 1"),

@@ -358,6 +358,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "head_of_another_shape": lambda: te.gradient(
         te.compute((5,), lambda i: V[i], name="C"), [V], A
     ),
+    "no_tensors": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), None),  # type: ignore[arg-type]
+    "no_head": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), [V], 1.0),  # type: ignore[arg-type]
 }
 
 
