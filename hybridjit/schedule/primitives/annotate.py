@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from hybridjit.analysis.limits import AT_MOST
 from hybridjit.ir.expr import Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ARRAY,
+    AT_MOST,
     AUTOMATIC,
     HINTS,
     LANES,
