@@ -11,7 +11,7 @@ The equations e(i) == j are solved for as many axes as possible; sums are left o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -41,9 +41,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     shape P + input.shape and are summed over the output. Without a head, P is the shape of the
     output: the results are whole Jacobians.
     """
-    is_one = isinstance(inputs, Tensor) or not isinstance(inputs, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance]
-    wanted = [inputs] if is_one else list(inputs)
-    given = (output, *wanted) if head is None else (output, *wanted, head)
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(_each(inputs))
+    given = [output, *wanted] if head is None else [output, *wanted, head]
     for tensor in given:
         if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ArgumentError(f"te.gradient is about tensors, got {tensor!r}")
@@ -54,6 +53,12 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     adjoints = _Adjoints(output, wanted, first)
     adjoints.run()
     return [adjoints.result(tensor) for tensor in wanted]
+
+
+def _each(inputs: Any) -> Iterable[Tensor]:
+    if not isinstance(inputs, Iterable):
+        raise ArgumentError(f"te.gradient is about tensors, got {inputs!r}")
+    return cast("Iterable[Tensor]", inputs)
 
 
 def _identity(output: Tensor) -> Tensor:

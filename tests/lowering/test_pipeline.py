@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.hybrid import serial
 from hybridjit.lowering.pipeline import PIPELINE, Pass, find_traits, lower_steps
 from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
@@ -42,7 +43,7 @@ def idle_steps(number: int) -> set[str]:
 
 @hybrid.script
 def counted(a: Any) -> None:
-    for i in serial(1, a.shape[0], annotations={"lanes": True, "at_most": 1}):  # noqa: F821
+    for i in serial(1, a.shape[0], annotations={"lanes": True, "at_most": 1}):
         a[i] = a[i - 1] + 1
 
 

@@ -60,16 +60,19 @@ def rfactor(
     moved = substitute_body(reduction, {**inside, **values})
     assert isinstance(moved, Reduction)
     guards = [substitute(guard, inside) for guard in how.guards]
-    kept = [
-        Axis(axis.var, *(substitute(bound, inside) for bound in axis.dom), axis.kind)
-        for axis in how.kept
-    ]
+    kept = [_renamed(axis, inside) for axis in how.kept]
     axes = (*data[: how.position], first, *data[how.position :])
     partial = make_compute(f"{op.name}_rf", axes, _partial(moved, kept, guards))
     sizes = _known_sizes(op)
     copies = make_copies(partial, op.outputs, tuple(_size(axis.stop, sizes) for axis in axes))
     final = rebuild(op, _final(op, reduction, how, copies))
     return graph.replace(partial, final), copies
+
+
+def _renamed(axis: Axis, variables: Mapping[Var, Expr]) -> Axis:
+    """`axis` with a range of these variables."""
+    start, stop = (substitute(bound, variables) for bound in axis.dom)
+    return Axis(axis.var, start, stop, axis.kind)
 
 
 def _known_sizes(op: Compute) -> Facts:
