@@ -25,14 +25,12 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
-from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, While, flat_stmts
+from hybridjit.ir.stmt import AT_MOST, For, Let, LoopKind, Stmt, Store, While, flat_stmts
 from hybridjit.ir.visit import walk, walk_stmts
 
 Limits = tuple[int, int]
 """The least and the largest value, both of which may be reached."""
 
-# The annotation of a loop that says how often it runs, where its bounds do not.
-AT_MOST = "at_most"
 # Sums of a few smaller numbers do not overflow, so that they are what code computes.
 _LARGEST = 1 << 48
 

@@ -12,10 +12,11 @@ do. To find out what was decided (choices.py), loops are numbered.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
+    FINDINGS,
     HAS_LANES,
     HAS_REGISTER,
     HINTS,
@@ -100,18 +101,26 @@ def number_loops(func: PrimFunc) -> PrimFunc:
     return dataclasses.replace(func, body=_NumberLoops().rewrite(func.body))
 
 
+def drop_findings(func: PrimFunc) -> PrimFunc:
+    """`func` without what only lowering finds out, which a script may have written as well."""
+    body = _Drop(FINDINGS).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
 def drop_hints(func: PrimFunc) -> PrimFunc:
     """`func` without hints."""
     if not any(isinstance(stmt, For) and stmt.hints for stmt in walk_stmts(func.body)):
         return func
-    return dataclasses.replace(func, body=_DropHints().rewrite(func.body))
+    gone = {*HINTS} - {UNNAMED}
+    return dataclasses.replace(func, body=_Drop(gone).rewrite(func.body))
 
 
-class _DropHints(StmtMutator):
+class _Drop(StmtMutator):
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
+
     def rewrite_For(self, node: For) -> Stmt:
-        left = tuple(
-            item for item in node.annotations if item[0] not in HINTS or item[0] == UNNAMED
-        )
+        left = tuple(item for item in node.annotations if item[0] not in self.names)
         same = len(left) == len(node.annotations)
         return self.generic(node if same else dataclasses.replace(node, annotations=left))
 

@@ -85,6 +85,15 @@ ORIGIN, HAS_LANES, HAS_REGISTER = "origin", "has_lanes", "has_register"
 what they update is in a variable.
 """
 
+LANES = "lanes"
+"""What lowering keeps with a parallel loop whose threads run their iterations in lanes."""
+
+AT_MOST = "at_most"
+"""What lowering keeps with a loop whose bounds do not say how often it runs: the most it may."""
+
+FINDINGS = (LANES, AT_MOST)
+"""What lowering has proved of loops, and later passes rely on: nobody else may say it."""
+
 UNNAMED = "unnamed"
 """What lowering keeps with a loop that it has made of lines of the script, over parts of what they
 do: no error speaks of its index, as of any that has no lines.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from hybridjit.analysis.limits import AT_MOST, loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.vector_width import Width
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import UNROLL, For, If, Let, LoopKind, Stmt
+from hybridjit.ir.stmt import AT_MOST, UNROLL, For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.record import record
 

@@ -11,8 +11,9 @@ from hybridjit import config
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Call, FloorDiv, Mod, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.hints import drop_hints
+from hybridjit.ir.hints import drop_findings, drop_hints
 from hybridjit.ir.stmt import (
+    FINDINGS,
     IN_REGISTER,
     ON_THREADS,
     SUMS_IN_LANES,
@@ -129,6 +130,7 @@ _SUMS = (SUMS_IN_LANES, SUMS_IN_ROWS)
 # From blocks to loops in which every index is proved or checked.
 _TO_LOOPS: tuple[Pass, ...] = (
     Pass(_late(check_kinds), gives=Stage.BLOCKS, only_with=_NOT_SERIAL),
+    Pass(drop_findings, gives=Stage.BLOCKS, only_with=FINDINGS),
     Pass(number_hints, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
     Pass(_late(expand_intrinsics), gives=Stage.LOOPS, only_with=(Call,)),

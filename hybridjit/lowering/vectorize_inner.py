@@ -25,7 +25,18 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
-from hybridjit.ir.stmt import AUTOMATIC, HINTS, IN_LANES, For, If, LoopKind, Stmt, flat_stmts, seq
+from hybridjit.ir.stmt import (
+    AUTOMATIC,
+    HINTS,
+    IN_LANES,
+    LANES,
+    For,
+    If,
+    LoopKind,
+    Stmt,
+    flat_stmts,
+    seq,
+)
 from hybridjit.ir.visit import StmtMutator, walk
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.drop_continues import drop_continues
@@ -43,10 +54,6 @@ else:
     select_in_lanes = lazy_module("hybridjit.lowering.select_in_lanes")
     blocks = lazy_module("hybridjit.lowering.blocks")
     counting_nest = lazy_module("hybridjit.analysis.counting_nest")
-
-
-# The annotation of a parallel loop whose threads run their iterations in lanes.
-LANES = "lanes"
 
 
 def vectorize_inner(func: PrimFunc, target: Target) -> PrimFunc:

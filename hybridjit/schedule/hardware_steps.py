@@ -74,6 +74,8 @@ class HardwareSteps(State):
         >>> s.tensorize("z", "double4")
         """
         var = self.find_var(loop)
+        if not isinstance(intrinsic, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"tensorize: expected the name of an intrinsic, got {intrinsic!r}")
         found = INTRINSICS.find(intrinsic)
         if found is None:
             raise refuse(

@@ -199,7 +199,7 @@ def _factors(
     given = [option for option in (factor, nparts, factors) if option is not None]
     if len(given) != 1:
         raise ScheduleError("split takes exactly one of factor=, nparts= and factors=")
-    if factors is not None and isinstance(factors, str):
+    if factors is not None and not isinstance(factors, tuple | list):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ScheduleError(f"split: factors must be a list of integers, got {factors!r}")
     wanted = [None, factor] if factor is not None else [nparts, None]
     wanted = wanted if factors is None else list(factors)

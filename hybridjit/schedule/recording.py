@@ -13,12 +13,13 @@ from typing_extensions import ParamSpec
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
-from hybridjit.schedule.trace import Step
+from hybridjit.schedule.trace import RECORDABLE, Step
 
 if TYPE_CHECKING:
     from hybridjit.schedule.state import State
 
 _NUMPY: type[Any] = np.generic
+_ARRAY: type[Any] = np.ndarray
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="State")
@@ -40,6 +41,8 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         if self.is_in_step:
             return method(self, *args, **kwargs)
         args, kwargs = _plain(args), {name: _plain(value) for name, value in kwargs.items()}  # type: ignore[assignment]
+        for value in (*args, *kwargs.values()):
+            _check_recordable(method.__name__, value)
         before = self.func
         self.is_in_step = True
         try:
@@ -53,7 +56,12 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
             raise
         finally:
             self.is_in_step = False
-        options = {name: value for name, value in kwargs.items() if value is not None}
+        defaults = _signature(method).parameters
+        options = {
+            name: value
+            for name, value in kwargs.items()
+            if value is not None or defaults[name].default is not None
+        }
         if self.decision is not None:
             options["decision"], self.decision = self.decision, None
         handles, is_list = _handles(result)
@@ -91,9 +99,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, _NUMPY):
         number: Any = value.item()
         return number
-    if isinstance(value, tuple | list):
+    if isinstance(value, _ARRAY):
+        return _plain(value.tolist())
+    if isinstance(value, tuple | list | range):
         return tuple(_plain(item) for item in cast("Sequence[Any]", value))
     return value
+
+
+def _check_recordable(name: str, value: object) -> None:
+    """Refuse what no trace can hold: it is printed, and kept as text."""
+    if isinstance(value, tuple):
+        for item in cast("tuple[object, ...]", value):
+            _check_recordable(name, item)
+    elif value is not None and not isinstance(value, RECORDABLE):
+        raise ScheduleError(
+            f"{name}: a step takes loops, blocks, numbers, text and lists of them, got {value!r}"
+        )
 
 
 def _handles(result: Any) -> tuple[tuple[Handle, ...], bool]:

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Load, Var
@@ -72,9 +73,10 @@ class SamplingSteps(State):
                 [found],
             )
         limit = 64 if max_innermost_factor is None else max_innermost_factor
+        check_int(limit, "sample_perfect_tile: the largest innermost factor")
         options = find_tilings(int(trips.value.real), n, limit)
         # A decision made for another size is made anew.
-        kept = tuple(decision or ())
+        kept = () if decision is None else _listed(decision, "sample_perfect_tile: the decision")
         chosen = kept if kept in options else options[self._choose([1.0] * len(options))]
         self.decision = list(chosen)
         return list(chosen)
@@ -91,12 +93,16 @@ class SamplingSteps(State):
 
         >>> width = s.sample_categorical([4, 8, 16])
         """
-        weights = [1.0] * len(candidates) if probs is None else list(probs)
-        if len(weights) != len(candidates) or not sum(weights) > 0 or min(weights) < 0:
+        candidates = _listed(candidates, "sample_categorical: what it chooses from")
+        weights = (1.0,) * len(candidates)
+        if probs is not None:
+            weights = _listed(probs, "sample_categorical: the probabilities")
+        is_known = all(isinstance(each, int | float) and 0 <= each < math.inf for each in weights)
+        if len(weights) != len(candidates) or not is_known or not sum(weights) > 0:
             raise ScheduleError(
                 "sample_categorical needs candidates, and a probability for each, not all 0"
             )
-        place = decision
+        place = _decided(decision, "sample_categorical")
         if place is None or not 0 <= place < len(candidates):
             place = self._choose(weights)
         self.decision = place
@@ -111,11 +117,23 @@ class SamplingSteps(State):
         >>> where = s.sample_compute_location("t")
         """
         options = _readers(self.func, self.find_name(block))
-        place = decision
+        place = _decided(decision, "sample_compute_location")
         if place is None or not 0 <= place <= len(options):
             place = self._choose([1.0] * (len(options) + 1))
         self.decision = place
         return None if place == len(options) else LoopHandle(options[place])
+
+
+def _listed(values: Sequence[Any], what: str) -> tuple[Any, ...]:
+    if not isinstance(values, tuple | list):
+        raise ScheduleError(f"{what} must be a list, got {values!r}")
+    return tuple(values)
+
+
+def _decided(decision: int | None, step: str) -> int | None:
+    if decision is not None:
+        check_int(decision, f"{step}: the decision, a place in the list,")
+    return decision
 
 
 def _by_chance(seed: int) -> Chooser:

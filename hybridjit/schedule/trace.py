@@ -54,7 +54,7 @@ class Trace:
         """The trace that `to_json` wrote."""
         try:
             data = json.loads(text)
-        except (json.JSONDecodeError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ArgumentValueError(f"not the JSON of a trace: {error}") from None
         match data:
             case {"format": int(found)} if found != FORMAT:
@@ -66,6 +66,8 @@ class Trace:
 
 
 FORMAT = 1
+RECORDABLE = (LoopHandle, BlockHandle, bool, int, float, str)
+"""What the arguments of steps are made of, besides lists and None."""
 
 # Steps that the optimiser takes by itself (optimize/receipt.py), and queries. A schedule of these
 # alone runs as what was optimised does: later passes still choose what they say nothing of.
@@ -166,7 +168,7 @@ def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
             return {"handle": numbers[value]} if value in numbers else value.name
         case list() | tuple():
             return [_to_json(item, numbers) for item in cast("Sequence[Any]", value)]
-        case None | bool() | int() | float() | str():
+        case _ if value is None or isinstance(value, RECORDABLE):
             return value
         case _:
             raise ArgumentValueError(

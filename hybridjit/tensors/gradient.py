@@ -10,8 +10,8 @@ The equations e(i) == j are solved for as many axes as possible; sums are left o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -41,8 +41,9 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     shape P + input.shape and are summed over the output. Without a head, P is the shape of the
     output: the results are whole Jacobians.
     """
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    for tensor in (output, *wanted):
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(_each(inputs))
+    given = [output, *wanted] if head is None else [output, *wanted, head]
+    for tensor in given:
         if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ArgumentError(f"te.gradient is about tensors, got {tensor!r}")
         if not tensor.dtype.is_float:
@@ -52,6 +53,12 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     adjoints = _Adjoints(output, wanted, first)
     adjoints.run()
     return [adjoints.result(tensor) for tensor in wanted]
+
+
+def _each(inputs: Any) -> Iterable[Tensor]:
+    if not isinstance(inputs, Iterable):
+        raise ArgumentError(f"te.gradient is about tensors, got {inputs!r}")
+    return cast("Iterable[Tensor]", inputs)
 
 
 def _identity(output: Tensor) -> Tensor:
@@ -237,13 +244,12 @@ def _conditions(solution: Solution, term: Term, element: Load) -> list[Expr]:
 
 def _summed(value: Expression, solution: Solution, conditions: Sequence[Expr]) -> Any:
     """`value` where the conditions hold, summed over the axes that are left open."""
-    axes = [
-        reduce_axis(tuple(_index(solution.apply(bound)) for bound in axis.dom), axis.name)
-        for axis in solution.open
-    ]
-    renamed: dict[Var, Expr] = {
-        old.var: new.var for old, new in zip(solution.open, axes, strict=True)
-    }
+    axes: list[Axis] = []
+    renamed: dict[Var, Expr] = {}
+    for axis in solution.open:  # which range to those before them only
+        bounds = (substitute(solution.apply(bound), renamed) for bound in axis.dom)
+        axes.append(reduce_axis(tuple(map(_index, bounds)), axis.name))
+        renamed[axis.var] = axes[-1].var
     value = typed(substitute(value.expr, renamed))
     held = [typed(substitute(condition, renamed)) for condition in conditions]
     if axes:

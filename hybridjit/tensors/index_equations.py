@@ -15,7 +15,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Const, Eq, Expr, Ge, Load, Lt, Mul, Select, Sub, Var
 from hybridjit.ir.stmt import For, seq
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.record import record
 from hybridjit.tensors.guarded_loads import visit_loads
 from hybridjit.tensors.tensor import Axis, AxisKind
@@ -121,15 +121,22 @@ def _holds(facts: Facts, condition: Expr) -> bool:
     return gap is not None and facts.prove_non_negative(gap)
 
 
-def _choose(place: Expr, axes: Iterable[Axis], solution: Solution) -> Axis | None:
-    """The axis to solve an equation for: one with factor 1 or -1, better large than small."""
+def _choose(place: Expr, axes: Sequence[Axis], solution: Solution) -> Axis | None:
+    """The axis to solve an equation for: one with factor 1 or -1, better large than small.
+
+    Where its value is made of axes that are still open, no other open axis may range to it: of
+    X[i + k] with k < i, i would be a - k, and k would range to itself.
+    """
     form = linear_form(place)
     if form is None:
         return None
+    unsolved = [axis for axis in axes if axis.var not in solution.values]
+    is_alone = sum(axis.var in form.terms for axis in unsolved) == 1
+    bounds = {node for axis in unsolved for bound in axis.dom for node in walk(bound)}
     found = [
         axis
-        for axis in axes
-        if axis.var not in solution.values and form.terms.get(axis.var) in (1, -1)
+        for axis in unsolved
+        if form.terms.get(axis.var) in (1, -1) and (is_alone or axis.var not in bounds)
     ]
     return max(found, key=_size, default=None)
 

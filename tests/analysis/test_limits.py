@@ -12,10 +12,10 @@ import pytest
 import hybridjit as hj
 from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis.cost import find_quiet_work, find_work
-from hybridjit.analysis.limits import AT_MOST, find_limits, limits_of_loop, most_iterations
+from hybridjit.analysis.limits import find_limits, limits_of_loop, most_iterations
 from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, FloorDiv, Load, Lt, Max, Min, Select, Var
-from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, Store, While, seq
+from hybridjit.ir.stmt import AT_MOST, Break, For, If, Let, Seq, Stmt, Store, While, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target

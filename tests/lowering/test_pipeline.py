@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+from hybridjit import hybrid
+from hybridjit.hybrid import serial
 from hybridjit.lowering.pipeline import PIPELINE, Pass, find_traits, lower_steps
 from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
@@ -34,6 +39,18 @@ def idle_steps(number: int) -> set[str]:
             if made.changed:
                 traits = find_traits(made.func)
     return found
+
+
+@hybrid.script
+def counted(a: Any) -> None:
+    for i in serial(1, a.shape[0], annotations={"lanes": True, "at_most": 1}):
+        a[i] = a[i - 1] + 1
+
+
+def test_what_only_lowering_finds_out_is_not_believed() -> None:
+    values = np.zeros(40)
+    counted(values)
+    np.testing.assert_array_equal(values, np.arange(40))
 
 
 def test_a_pass_that_is_left_out_would_change_nothing() -> None:

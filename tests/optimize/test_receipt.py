@@ -13,11 +13,10 @@ from hybridjit import HybridError, Kernel, ScheduleError, hybrid
 from hybridjit.ir.equal import find_difference, structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints
-from hybridjit.ir.stmt import IN_LANES, ON_THREADS, ORIGIN, SUMS_IN_LANES, For, LoopKind
+from hybridjit.ir.stmt import IN_LANES, LANES, ON_THREADS, ORIGIN, SUMS_IN_LANES, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.choices import lower_numbered
 from hybridjit.lowering.pipeline import lower
-from hybridjit.lowering.vectorize_inner import LANES
 from hybridjit.optimize.optimize import optimize
 from hybridjit.optimize.receipt import without_names
 from hybridjit.processor import current_target

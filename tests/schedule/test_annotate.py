@@ -42,8 +42,21 @@ def test_names_that_are_none(name: str) -> None:
     refuse(PLAIN, lambda s: s.annotate("i", name), "is no name for a hint")
 
 
+def test_a_name_that_is_no_text() -> None:
+    refuse(PLAIN, lambda s: s.annotate("i", 5), "5 is no name for a hint")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["lanes", "array", "reassociate", "in_lanes", "at_most"])
+@pytest.mark.parametrize("target", ["i", "c"])
+def test_what_the_compiler_notes_is_no_hint(name: str, target: str) -> None:
+    """A loop that says that it has lanes runs in lanes, whether it may or not."""
+    refuse(PLAIN, lambda s: s.annotate(target, name), "the compiler has a meaning for it")
+
+
 def test_values_that_are_none() -> None:
     refuse(PLAIN, lambda s: s.annotate("i", "x", [1]), "a number or a string, got")  # type: ignore[arg-type]
+    refuse(PLAIN, lambda s: s.annotate("i", "x", float("nan")), "a number or a string, got nan")
+    refuse(PLAIN, lambda s: s.annotate("i", "prefetch_b", True), "must be an integer, got True")
 
 
 def test_neither_a_loop_nor_a_block(golden: Golden) -> None:

@@ -210,6 +210,12 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     refused(
         row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=2**70), "lanes must be .* at most"
     )
+    refused(
+        row_sums,
+        [a],
+        lambda s: s.reduce_in_lanes(loop, lanes=2, vectors=1024),
+        "vectors must be 64 at most",
+    )
     refused(row_sums, [a], lambda s: s.squares("i", 2**63), "squares: size must be .* at most")
     refused(row_sums, [a], lambda s: s.unroll_and_jam("i", 1), "must be at least 2")
     square = [numbers((20, 20))] * 2

@@ -1,6 +1,8 @@
 """sample_perfect_tile, sample_categorical, sample_compute_location: choices that are recorded."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -92,3 +94,23 @@ def test_wrong_uses(golden: Golden) -> None:
     refuse(PLAIN, lambda s: s.sample_categorical([1, 2], [1]), "a probability for each")
     error = refuse(PLAIN.func(None), lambda s: s.sample_perfect_tile("i", 2), "not a constant")
     golden.check(str(error), "txt")
+
+
+STEPS: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda s: s.sample_categorical(5), "must be a list, got 5"),
+    (lambda s: s.sample_categorical([1, 2], 0.5), "must be a list, got 0.5"),
+    (lambda s: s.sample_categorical([1, 2], ["a", "b"]), "a probability for each"),
+    (lambda s: s.sample_categorical([1], [math.inf]), "a probability for each"),
+    (lambda s: s.sample_categorical([1], decision="x"), "must be an integer, got 'x'"),
+    (lambda s: s.sample_compute_location("c", decision=1.0), "must be an integer, got 1.0"),
+    (lambda s: s.sample_perfect_tile("i", 2, decision=7), "must be a list, got 7"),
+    (
+        lambda s: s.sample_perfect_tile("i", 2, max_innermost_factor="8"),
+        "must be an integer, got '8'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "match"), STEPS)
+def test_arguments_of_other_types(step: Callable[[Any], Any], match: str) -> None:
+    refuse(PLAIN, step, match)

@@ -92,6 +92,7 @@ def test_factors_that_are_enough() -> None:
         ({"factors": [None, None]}, "only one factor may be None"),
         ({"factors": [2, 3]}, "run 6 iterations, loop 'i' runs 7"),
         ({"factors": "ab"}, "list of integers"),
+        ({"factors": 4}, "list of integers, got 4"),
         ({"factor": 2**63 - 1}, "the product of the factors is more than"),
         ({"nparts": 2**70}, "the product of the factors is more than"),
         ({"factors": [None, 2**40, 2**40]}, "the product of the factors is more than"),

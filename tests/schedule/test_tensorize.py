@@ -163,6 +163,7 @@ def f(a: int64[4], b: int64[4]):
 
 def test_an_intrinsic_that_is_not_there() -> None:
     refuse(fill("z"), lambda s: s.tensorize("z", "fill4"), "there is no intrinsic 'fill4'")
+    refuse(fill("z"), lambda s: s.tensorize("z", 5), "expected the name of an intrinsic, got 5")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

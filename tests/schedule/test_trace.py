@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hybridjit as hj
@@ -11,7 +12,7 @@ from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.conftest import Golden
-from tests.schedule.programs import INIT, NEIGHBOURS, NEST, PLAIN
+from tests.schedule.programs import INIT, NEIGHBOURS, NEST, PLAIN, refuse
 from tests.support.before_after import replayed
 
 
@@ -123,6 +124,7 @@ def test_a_list_that_changes_later() -> None:
     ("text", "match"),
     [
         ("{", "not the JSON of a trace: Expecting"),
+        ("[" * 100_000, "not the JSON of a trace: "),
         ("[]", "it has no format and steps"),
         ('{"format": 1}', "it has no format and steps"),
         ('{"format": 99, "steps": []}', "a trace of format 99, expected 1"),
@@ -170,3 +172,22 @@ def test_values_that_json_does_not_have() -> None:
     s.trace.steps.append(type(tiled().trace.steps[0])("annotate", (object(),), {}))
     with pytest.raises(ArgumentValueError, match="a trace cannot hold"):
         s.trace.to_json()
+
+
+def test_what_no_trace_can_hold_is_refused_at_once() -> None:
+    wrong: Any = {"factor": 2}
+    refuse(PLAIN, lambda s: s.split("i", wrong), "a step takes loops, blocks, numbers, text")
+    refuse(PLAIN, lambda s: s.parallel("i", unsafe=object()), "a step takes loops")  # type: ignore[arg-type]
+
+
+def test_arrays_of_numbers_are_lists() -> None:
+    s = Schedule(PLAIN.func(7))
+    s.split("i", factors=np.array([4, 2]))  # type: ignore[arg-type]
+    assert "factors=[4, 2]" in str(s.trace)
+    assert structural_equal(replayed(s), s.func)
+
+
+def test_none_that_is_no_default_is_recorded() -> None:
+    s = Schedule(PLAIN.func(7))
+    s.in_register("i", wanted=None)  # type: ignore[arg-type]
+    assert structural_equal(replayed(s), s.func)

@@ -156,6 +156,15 @@ def attach_in_a_circle(x: Example) -> None:
     lower(s, [x.A, D])
 
 
+def attach_to_a_stage_that_is_read(x: Example) -> None:
+    D = te.compute((8,), lambda i: x.C[i] + 1, name="D")
+    E = te.compute((8,), lambda i: D[i] + 1, name="E")
+    s = te.create_schedule(E.op)
+    outer, _ = s[x.C].split(x.C.op.axis[0], factor=2)
+    s[D].compute_at(s[x.C], outer)
+    lower(s, [x.A, E])
+
+
 def attach_to_an_inlined_stage(x: Example) -> None:
     D = te.compute((8, 6), lambda i, j: x.B[i, j] + 1, name="D")
     E = te.compute((8, 6), lambda i, j: D[i, j] + 1, name="E")

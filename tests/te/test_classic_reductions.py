@@ -1,5 +1,6 @@
 """Reduced axes that run in lanes or in threads: the init runs by itself first."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,40 @@ def test_partial_results_of_a_range_that_ends_before_it_starts(part: str) -> Non
             total = np.full((), 9)
             call(np.arange(size), total)
             assert total == np.arange(size)[3:].sum()
+
+
+RANGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "to an axis": (lambda i: 0, lambda i: i + 1),
+    "from an axis": (lambda i: i, lambda i: 13),
+    "around an axis": (lambda i: te.max(i - 2, 0), lambda i: te.min(i + 3, 13)),
+}
+
+
+def ragged_sums(case: str) -> tuple[te.Tensor, te.Tensor]:
+    start, stop = RANGES[case]
+    a = te.placeholder((13, 13), "int64", "a")
+
+    def body(i: Any) -> Any:
+        k = te.reduce_axis((start(i), stop(i)), "k")
+        return te.sum(a[i, k] * a[k, i], axis=k)
+
+    return a, te.compute((13,), body, name="c")
+
+
+@pytest.mark.parametrize("case", RANGES)
+def test_partial_results_of_ranges_that_depend_on_an_axis(case: str) -> None:
+    a, c = ragged_sums(case)
+    s = te.create_schedule(c.op)
+    _, inner = s[c].split(c.op.reduce_axis[0], factor=4)
+    partial = s.rfactor(c, inner, 1)
+    s[partial].parallel(partial.op.axis[0])
+    run_both(s, [a, c], make_inputs([a, c]))
+
+
+@pytest.mark.parametrize("case", RANGES)
+def test_a_part_for_each_step_of_such_a_range_is_refused(case: str) -> None:
+    _, c = ragged_sums(case)
+    s = te.create_schedule(c.op)
+    outer, _ = s[c].split(c.op.reduce_axis[0], factor=4)
+    with pytest.raises(ScheduleError, match="how far axis 'k_0' of 'c' goes depends on 'i'"):
+        s.rfactor(c, outer)

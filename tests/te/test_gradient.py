@@ -237,6 +237,37 @@ def test_indices_that_count_from_the_end() -> None:
     check(te.compute((5,), lambda i: V[i - 2] * V[i] * V[-1 - i], name="C"), [V])
 
 
+RAGGED: dict[str, tuple[int, Callable[[te.Tensor, Any], Any]]] = {
+    "a shift": (7, lambda x, i: _sum_to(i + 1, lambda k: x[i + k] * x[k])),
+    "a stride": (10, lambda x, i: _sum_to(i + 1, lambda k: x[i + 2 * k] * x[i - k])),
+    "a suffix": (4, lambda x, i: _sum_to(4 - i, lambda k: x[i + k] * x[k])),
+}
+
+
+def _sum_to(stop: Any, body: Callable[[Any], Any]) -> Any:
+    k = te.reduce_axis((0, stop), "k")
+    return te.sum(body(k), axis=k)
+
+
+@pytest.mark.parametrize("case", RAGGED)
+def test_ranges_that_depend_on_another_axis(case: str) -> None:
+    size, body = RAGGED[case]
+    x = matrix("X", size)
+    check(te.compute((4,), lambda i: body(x, i), name="C"), [x])
+
+
+@pytest.mark.parametrize("reducer", [te.sum, te.min, te.max])
+def test_ranges_that_depend_on_each_other(reducer: Any) -> None:
+    x = matrix("X", 10)
+
+    def body(i: Any) -> Any:
+        k = te.reduce_axis((0, i + 1), "k")
+        m = te.reduce_axis((k, k + i + 1), "m")
+        return reducer(x[i + k + m] + x[m - k], axis=[k, m])
+
+    check(te.compute((3,), body, name="C"), [x])
+
+
 def test_indices_from_a_tensor() -> None:
     places = te.placeholder((4,), "int64", "P")
     c = te.compute((4,), lambda i: V[places[i]] * 2, name="C")
@@ -327,6 +358,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "head_of_another_shape": lambda: te.gradient(
         te.compute((5,), lambda i: V[i], name="C"), [V], A
     ),
+    "no_tensors": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), None),  # type: ignore[arg-type]
+    "no_head": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), [V], 1.0),  # type: ignore[arg-type]
 }
 
 

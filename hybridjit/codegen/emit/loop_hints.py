@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 
-from hybridjit.analysis.limits import AT_MOST, loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.codegen.llvm_types import Module, Value
-from hybridjit.ir.stmt import UNROLL, For, LoopKind, Stmt, While
+from hybridjit.ir.stmt import AT_MOST, UNROLL, For, LoopKind, Stmt, While
 from hybridjit.ir.visit import walk_stmts
 
 _LOOP = "llvm.loop"

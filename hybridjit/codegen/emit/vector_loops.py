@@ -19,10 +19,9 @@ from hybridjit.codegen.emit.vector_values import Ramp
 from hybridjit.codegen.llvm_types import Block
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.expr import Const
-from hybridjit.ir.stmt import LoopKind, Stmt, seq
+from hybridjit.ir.stmt import LANES, LoopKind, Stmt, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.cut_loops import cut
-from hybridjit.lowering.vectorize_inner import LANES
 
 MAX_LANES = 1 << 9
 

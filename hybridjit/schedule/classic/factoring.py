@@ -57,6 +57,12 @@ def _check(stage: Stage, axis: Axis) -> Compute:
                 "is not",
                 help="factor before they are fused",
             )
+    others = [other.name for other in op.axis if other.var in variables(extent_of(axis))]
+    if others:
+        raise ScheduleError(
+            f"rfactor: how far axis '{axis.name}' of '{op.name}' goes depends on '{others[0]}'",
+            help="split it by a number, and factor the inner part",
+        )
     roots = {root.var for root in op.body.axes}
     if any(var in roots for root in op.body.axes for b in root.dom for var in variables(b)):
         raise ScheduleError(f"rfactor: the reduced axes of '{op.name}' depend on each other")

@@ -16,6 +16,7 @@ does. Every step is checked by the engine, as if the user had taken it there.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -159,6 +160,13 @@ def _check_attachments(stages: Sequence[Stage]) -> None:
                 names = ", ".join(f"'{item.op.name}'" for item in passed)
                 raise ScheduleError(f"compute_at: {names} are attached to each other in a circle")
             passed.append(parent)
+        for below, above in itertools.pairwise(passed):
+            if stages.index(above) > stages.index(below):  # those that read others come first
+                raise ScheduleError(
+                    f"compute_at: '{below.op.name}' is attached to '{above.op.name}', which does "
+                    "not read it",
+                    help="a stage is computed in an axis of one that reads it",
+                )
 
 
 def _check_buffers(stages: Sequence[Stage]) -> None:

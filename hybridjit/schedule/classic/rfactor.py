@@ -55,17 +55,24 @@ def rfactor(
     first.kind = AxisKind.DATA
     data = fresh_axes(op.axis)
     inside: dict[Var, Expr] = {old.var: new.var for old, new in zip(op.axis, data, strict=True)}
-    renamed = {how.factor.var: first.var}
-    inside |= {var: substitute(value, renamed) for var, value in how.values.items()}
-    moved = substitute_body(reduction, inside)
+    inside[how.factor.var] = first.var
+    values = {var: substitute(value, inside) for var, value in how.values.items()}
+    moved = substitute_body(reduction, {**inside, **values})
     assert isinstance(moved, Reduction)
-    guards = [substitute(guard, renamed) for guard in how.guards]
+    guards = [substitute(guard, inside) for guard in how.guards]
+    kept = [_renamed(axis, inside) for axis in how.kept]
     axes = (*data[: how.position], first, *data[how.position :])
-    partial = make_compute(f"{op.name}_rf", axes, _partial(moved, how.kept, guards))
+    partial = make_compute(f"{op.name}_rf", axes, _partial(moved, kept, guards))
     sizes = _known_sizes(op)
     copies = make_copies(partial, op.outputs, tuple(_size(axis.stop, sizes) for axis in axes))
     final = rebuild(op, _final(op, reduction, how, copies))
     return graph.replace(partial, final), copies
+
+
+def _renamed(axis: Axis, variables: Mapping[Var, Expr]) -> Axis:
+    """`axis` with a range of these variables."""
+    start, stop = (substitute(bound, variables) for bound in axis.dom)
+    return Axis(axis.var, start, stop, axis.kind)
 
 
 def _known_sizes(op: Compute) -> Facts:
@@ -101,12 +108,14 @@ def _check_rounding(op: Compute, reduction: Reduction, fastmath: Sequence[str]) 
         )
 
 
-def _partial(reduction: Reduction, kept: tuple[Axis, ...], guards: Sequence[Expr]) -> Body:
+def _partial(reduction: Reduction, kept: Sequence[Axis], guards: Sequence[Expr]) -> Body:
     where = reduction.where
     for guard in reversed(guards):
         where = guard if where is None else And(guard, where)
     if kept:
-        return dataclasses.replace(reduction, axes=kept, where=where, init=reduction.identity)
+        return dataclasses.replace(
+            reduction, axes=tuple(kept), where=where, init=reduction.identity
+        )
     if where is None:
         return tuple(map(scalar_of, reduction.sources))
     return tuple(

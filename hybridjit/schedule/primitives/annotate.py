@@ -6,15 +6,28 @@ import dataclasses
 
 from hybridjit.ir.expr import Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import UNSAFE, Annotations, Block, For
+from hybridjit.ir.stmt import (
+    ARRAY,
+    AT_MOST,
+    AUTOMATIC,
+    HINTS,
+    LANES,
+    STORED_ONCE,
+    UNBOUND,
+    UNSAFE,
+    Annotations,
+    Block,
+    For,
+)
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.program import replace_stmt
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 
 Hint = bool | int | float | str
-RESERVED = (UNSAFE,)
 PREFETCH = "prefetch_"
+# What the compiler notes of what it has proved, and what steps of their own check.
+RESERVED = (*HINTS, ARRAY, STORED_ONCE, UNBOUND, UNSAFE, LANES, AT_MOST, AUTOMATIC[0])
 
 
 def annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> PrimFunc:
@@ -29,10 +42,19 @@ def annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> Pri
 
 def check_annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> None:
     """Refuse what is no hint."""
-    if name in RESERVED or not name.isidentifier():
+    if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise refuse(func, f"annotate: {name!r} is no name for a hint", [target])
-    if not isinstance(value, Hint):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if name in RESERVED:
+        raise refuse(
+            func,
+            f"annotate: '{name}' is no name for a hint of yours: the compiler has a meaning for it",
+            [target],
+            help="steps such as s.in_lanes and s.on_threads put such hints, and check them",
+        )
+    if not isinstance(value, Hint) or value != value:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise refuse(func, f"annotate: a hint is a number or a string, got {value!r}", [target])
+    if name.startswith(PREFETCH):
+        check_int(value, f"annotate: '{name}'")
 
 
 def make_annotated(func: PrimFunc, target: For | Block, name: str, value: Hint) -> PrimFunc:

@@ -25,6 +25,9 @@ from hybridjit.schedule.arrays.unroll_and_jam import find_jam_obstacle, make_unr
 from hybridjit.schedule.program import the_loop
 from hybridjit.schedule.refusal import check_int, refuse
 
+# Each is written out: compiling 256 takes 5 s, and four times as long for twice as many.
+MAX_VECTORS = 64
+
 
 def unroll_and_jam(func: PrimFunc, var: Var, factor: int) -> PrimFunc:
     """Run `factor` iterations of a loop at once: see schedule/arrays/unroll_and_jam.py."""
@@ -95,6 +98,11 @@ def _check_lanes(options: InLanes) -> None:
         check_int(number, f"reduce_in_lanes: {name}")
         if number < 1 or number & (number - 1):
             raise ScheduleError(f"reduce_in_lanes: {name} must be a power of two, got {number}")
+    if options.shape.vectors > MAX_VECTORS:
+        raise ScheduleError(
+            f"reduce_in_lanes: vectors must be {MAX_VECTORS} at most, got {options.shape.vectors}",
+            help="a few keep all adders busy, and fit the registers",
+        )
     if options.block is not None:
         check_int(options.block, "reduce_in_lanes: block")
         if options.block < 1:
