@@ -323,7 +323,8 @@ class Builder:
         if bound.buffer is None:
             # Its type is found by a later statement; the next round knows it.
             bound.type = self.unit.types.get(bound.key)
-            if self.unit.is_first or not self._is_guarded(web):
+            is_never_set = bound.type is None and self._is_never_set(web)
+            if self.unit.is_first or not (is_never_set or self._is_guarded(web)):
                 raise Skip(self._used_before_assigned(node))
             if bound.type is None:
                 self.check_divisible(web)  # what is given an array later on may have it by then
@@ -337,6 +338,11 @@ class Builder:
         never = Buffer(name, INT64, (), Buffer.REGISTER)
         read = Evaluate(Load(never, (), span=span), span=span)
         return Never(Allocate(never, zero=False), read)
+
+    def _is_never_set(self, web: Web) -> bool:
+        """True if whatever assigns a name fails before it does, as `x = min(())` does."""
+        assigned = (d.node for d in web.definitions if d.merges is None)
+        return all(node in self.frame.unreached for node in assigned)
 
     def _is_guarded(self, web: Web) -> bool:
         """True if a name is read only on a condition: when that is true, it may have a value."""
