@@ -457,6 +457,13 @@ def is_package_file(file: str) -> bool:
     return file.startswith(_HOME)
 
 
+def place_in_script(span: Span) -> Span:
+    """Where people know `span` to be: what a function of ours does is done where that is called."""
+    while is_package_file(span.file) and span.call is not None:
+        span = span.call
+    return span
+
+
 def _is_package_frame(entry: TracebackType) -> bool:
     module = entry.tb_frame.f_globals.get("__name__", "")
     return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")

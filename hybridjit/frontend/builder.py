@@ -52,7 +52,7 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
+from hybridjit.ir.dtype import INT64, UINT64, WEAK_INT, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
@@ -323,7 +323,8 @@ class Builder:
         if bound.buffer is None:
             # Its type is found by a later statement; the next round knows it.
             bound.type = self.unit.types.get(bound.key)
-            if self.unit.is_first or not self._is_guarded(web):
+            is_never_set = bound.type is None and self._is_never_set(web)
+            if self.unit.is_first or not (is_never_set or self._is_guarded(web)):
                 raise Skip(self._used_before_assigned(node))
             if bound.type is None:
                 self.check_divisible(web)  # what is given an array later on may have it by then
@@ -337,6 +338,11 @@ class Builder:
         never = Buffer(name, INT64, (), Buffer.REGISTER)
         read = Evaluate(Load(never, (), span=span), span=span)
         return Never(Allocate(never, zero=False), read)
+
+    def _is_never_set(self, web: Web) -> bool:
+        """True if whatever assigns a name fails before it does, as `x = min(())` does."""
+        assigned = (d.node for d in web.definitions if d.merges is None)
+        return all(node in self.frame.unreached for node in assigned)
 
     def _is_guarded(self, web: Web) -> bool:
         """True if a name is read only on a condition: when that is true, it may have a value."""
@@ -440,7 +446,26 @@ class Builder:
         type = variable.type = self.join_type(variable.key, variable.declared or value.type, span)
         if variable.buffer is None:
             variable.buffer = Buffer(variable.name, type.dtype, (), Buffer.REGISTER)
-        self.emit(Store(variable.buffer, (), store_value(value, type.dtype, span), span=span))
+        self.emit(Store(variable.buffer, (), self._stored(variable, value, type, span), span=span))
+
+    def _stored(
+        self, variable: Variable, value: Scalar, type: ScalarType, span: Span | None
+    ) -> Expr:
+        """`value` as the variable holds it."""
+        try:
+            return store_value(value, type.dtype, span)
+        except TypeMismatch as error:
+            # What reads the variable is passed over from here on, and so may be what gave it this
+            # type: forgotten, it would be found again by the next round, and so on without end.
+            self.join_type(variable.key, type, span)
+            if variable.declared is not None or not _is_wider(value, type.dtype):
+                raise
+            raise TypeMismatch(
+                error.message,
+                error.span,
+                help=f"elsewhere '{variable.name}' is given values of {type}: say that it holds "
+                f"larger ones, as in {variable.name}: int64 = {value.constant}",
+            ) from None
 
     def home_of(self, web: Web) -> list[Stmt] | None:
         """The block in which a mutable variable lives; an expanded loop has no blocks."""
@@ -559,6 +584,13 @@ def _convertible(dtype: Any, name: str) -> str:
     if dtype.kind in "mM":
         return f"make one of {name}.astype(np.int64)"
     return "keep numbers in it, such as np.float64"
+
+
+def _is_wider(value: Scalar, dtype: DType) -> bool:
+    """True for a Python int that int64 holds, as it holds all that `dtype` does."""
+    if value.type != WEAK_INT or dtype is UINT64 or not isinstance(value.constant, int):
+        return False
+    return INT64.bounds[0] <= value.constant <= INT64.bounds[1]
 
 
 def _number_help(value: Value) -> str | None:

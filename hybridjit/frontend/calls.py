@@ -69,6 +69,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import BFLOAT16, ScalarType
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.builtins import rng
+from hybridjit.scalars.conversion import as_number
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
@@ -322,7 +323,7 @@ def _number_method(build: Builder, owner: Scalar, name: str, node: ast.Call) -> 
     match name:
         case "conjugate" | "conj":
             number_arguments(build, node, 0)
-            return apply("conj", Style.LANGUAGE, [owner], build.span(node))
+            return apply("conj", Style.LANGUAGE, [as_number(owner)], build.span(node))
         case "item":
             number_arguments(build, node, 0)
             return as_python(build, owner, node)

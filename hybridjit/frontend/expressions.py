@@ -261,11 +261,32 @@ def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) ->
     if isinstance(item, Text) and isinstance(items, Text):
         is_part = item.text in items.text
         return _decided(build, is_part == isinstance(node.ops[0], ast.In), node)
+    if isinstance(items, Items) and _is_known_alike(item, items.items):
+        found = _among(build, item, items.items, node)
+        return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
     is_row = isinstance(items, AnyArray) and len(items.shape) == 1
     if not is_row and not isinstance(items, (GrowingList, Items)):
         raise refusals.refusal(node.ops[0], build.span(node))
     found = list_methods.contains(build, node, item, items)
     return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
+
+
+def _is_known_alike(item: Value, others: Sequence[Value]) -> bool:
+    """True for tuples and what is no number, such as a string: no loop goes through these."""
+    known = (ElementType, PythonType, Text, Nothing)
+    return isinstance(item, Items) or any(isinstance(value, known) for value in (item, *others))
+
+
+def _among(build: Builder, item: Value, others: Sequence[Value], node: ast.Compare) -> Scalar:
+    """Whether a value is one of others; `_is_known_alike` says of which this is asked."""
+    found = _decided(build, False, node)
+    for other in others:
+        if isinstance(item, AnyArray) or isinstance(other, AnyArray):
+            raise refusals.refusal(node.ops[0], build.span(node))
+        equal = _equality(build, item, other, node)
+        expr = conjunction(Or, found.expr, equal.expr, build.span(node))
+        found = Scalar(expr, join_types(found.type, equal.type, None))
+    return found
 
 
 def _link(build: Builder, op: ast.cmpop, lhs: Scalar, rhs: Scalar, node: ast.Compare) -> Scalar:

@@ -171,6 +171,8 @@ class Frame:
     fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
     loops: list[LoopScope] = field(default_factory=list[LoopScope])
     poisoned: set[Web] = field(default_factory=set[Web])
+    # Names in and behind statements whose end is not reached: what assigns them may not, either.
+    unreached: set[ast.Name] = field(default_factory=set[ast.Name])
     # Arrays that a loop may have left without a value: each has a register that is set if it has.
     maybe_unbound: dict[Web, Buffer] = field(default_factory=dict[Web, Buffer])
     # Functions, classes and modules that a refused statement would have defined.

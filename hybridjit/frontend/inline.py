@@ -37,7 +37,7 @@ from hybridjit.frontend.values import (
     Nothing,
     Value,
 )
-from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.dtype import WEAK_INT, ScalarType
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
@@ -128,10 +128,10 @@ def _inline_library(
     call: _Call,
 ) -> Value:
     """A function of NumPy or Python: what it takes as `out` is where its result is put."""
-    is_of_numbers = any(_is_of_python(arg, value) for arg, value in arguments.items())
+    is_of_numbers = any(_is_of_python(arg, value, arguments) for arg, value in arguments.items())
     arguments = {
         arg: without_list(build, value, call.node)
-        if called.is_elementwise or _is_array(arg, value)
+        if called.is_elementwise or _is_array(arg, value, arguments)
         else value
         for arg, value in arguments.items()
     }
@@ -421,16 +421,34 @@ def _fresh(build: Builder, value: Value, stmts: list[Stmt]) -> Value:
     return replace(elements_of(build, value), buffer=value.buffer)
 
 
-def _is_array(arg: ast.arg, value: Value) -> bool:
+def _is_array(arg: ast.arg, value: Value, arguments: Mapping[ast.arg, Value]) -> bool:
     """True if a function of the library says that a parameter is an array, or may be one."""
-    kind = "" if arg.annotation is None else ast.unparse(arg.annotation)
+    kind = _kind_of(arg)
+    if kind == "Terms" and isinstance(value, Items):
+        alike = _is_of_python(arg, value, arguments) or _are_of_one_type(value.items)
+        return alike and len(value.items) > 0
     return kind.startswith("Array") or (kind == "Sequence" and isinstance(value, Items))
 
 
-def _is_of_python(arg: ast.arg, value: Value) -> bool:
-    """True for a tuple or list of Python's numbers, given to a function that takes such."""
-    is_sequence = arg.annotation is not None and ast.unparse(arg.annotation) == "Sequence"
+def _is_of_python(arg: ast.arg, value: Value, arguments: Mapping[ast.arg, Value]) -> bool:
+    """True for a tuple or list of Python's numbers, given to a function that takes such. Terms of
+    what starts with a number of NumPy meet that one by one.
+    """
+    kind = _kind_of(arg)
+    if kind == "Terms" and not all(map(_is_weak, arguments.values())):
+        return False
+    is_sequence = kind in ("Sequence", "Terms")
     return is_sequence and isinstance(value, Items) and all(map(_is_weak, value.items))
+
+
+def _kind_of(arg: ast.arg) -> str:
+    return "" if arg.annotation is None else ast.unparse(arg.annotation)
+
+
+def _are_of_one_type(values: Sequence[Value]) -> bool:
+    """True for numbers of one type of NumPy: an array of them has it, too."""
+    types = {value.type if isinstance(value, Scalar) else WEAK_INT for value in values}
+    return len(types) == 1 and not any(type.weak for type in types)
 
 
 def _is_weak(value: Value) -> bool:

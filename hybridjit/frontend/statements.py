@@ -74,6 +74,7 @@ def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
         if end is not None:
             return branches.divide_after(build, stmt, end, rest)
         if not goes_on:
+            build.frame.unreached.update(bound_names(body[position:]))
             return False
     build.chain = chain
     return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybridjit.arith.totality import is_total
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays.memory import (
     elements_of,
@@ -47,11 +48,14 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import INT64, ScalarType
-from hybridjit.ir.expr import Call, Const, Expr, Load
+from hybridjit.ir.expr import Call, Const, Expr, Load, const
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.lazy import lazy_module
+from hybridjit.scalars.conversion import as_number
+from hybridjit.scalars.functions import apply
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.scalars.style import Style
 from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -454,10 +458,12 @@ def _scalar_attribute(build: Builder, owner: Scalar, node: ast.Attribute) -> Val
                 return Scalar(Const(part, type.dtype, span=build.span(node)), type)
             return Scalar(Call(node.attr, (owner.expr,), span=build.span(node)), type)
         case "real":
-            return owner
-        case "imag":
-            zero = Const(0 if owner.type.dtype.is_integer else 0.0, owner.type.dtype)
-            return Scalar(zero, owner.type)
+            return as_number(owner)
+        case "imag" if is_total(owner.expr):
+            number = as_number(owner)
+            return Scalar(const(0, number.type.dtype), number.type)
+        case "imag":  # reading it may fail
+            return apply("imag", Style.LANGUAGE, [owner], build.span(node))
         case "dtype" if not owner.type.weak:
             return ElementType(owner.type.dtype)
         case "T" if not owner.type.weak:

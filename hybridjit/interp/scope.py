@@ -22,6 +22,7 @@ from hybridjit.errors import (
     NarrowingError,
     Span,
     mark_raised,
+    place_in_script,
 )
 from hybridjit.interp.scalars import Scalar
 from hybridjit.ir.expr import Buffer, Expr, Node, Var
@@ -149,7 +150,8 @@ class Scope:
 
     def site(self, node: Node) -> Site:
         """The place of `node`; that of the statement around it where it has none of its own."""
-        return Site(self.span if node.span is None else node.span, self.loops)
+        span = self.span if node.span is None else node.span
+        return Site(None if span is None else place_in_script(span), self.loops)
 
     @contextmanager
     def at(self, span: Span | None) -> Generator[None]:
@@ -160,10 +162,14 @@ class Scope:
         self.span = outside
 
     @contextmanager
-    def inside_loop(self, var: Var) -> Generator[None]:
-        """What is compiled in this context stands in the loop over `var`."""
+    def inside_loop(self, var: Var, span: Span | None) -> Generator[None]:
+        """What is compiled in this context stands in the loop over `var`.
+
+        Errors do not speak of loops of functions of ours that the script calls.
+        """
         outside = self.loops
-        self.loops = (*outside, (var.name, self.slot(var)))
+        if span is None or place_in_script(span) is span:
+            self.loops = (*outside, (var.name, self.slot(var)))
         yield
         self.loops = outside
 

@@ -88,7 +88,7 @@ def _compile_for(stmt: ir.For, scope: Scope) -> Run:
     site = scope.site(stmt)
     (slot, number_slot), start_slot = scope.bind_number(stmt.var), scope.reserve()
     scope.starts[stmt.var] = lambda frame: frame[start_slot]
-    with scope.inside_loop(stmt.var):
+    with scope.inside_loop(stmt.var, stmt.span):
         body = compile_stmt(stmt.body, scope)
 
     def run(frame: Frame) -> Signal | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.codegen.sites import Failure, Site
+from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
 from hybridjit.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -34,8 +34,8 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
     """The exception for a failure at `site`; `words` are those of the error record."""
     if site.failure is Failure.PYTHON:
         return mark_foreign(_restored(words))
-    reader = iter(words)
-    parts = [part if isinstance(part, str) else read_value(part, reader) for part in site.parts]
+    reader = iter(words[:MAX_WORDS])
+    parts = [part if isinstance(part, str) else _kept(part, reader) for part in site.parts]
     notes = _iteration(site, reader)
     match site.failure:
         case Failure.BOUNDS:
@@ -97,8 +97,26 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
             return ValueError("negative dimensions are not allowed")
 
 
+class _Lost:
+    """Stands for a value that the record had no room for."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+    def __format__(self, spec: str) -> str:
+        return "..."
+
+
+def _kept(dtype: DType, reader: Iterator[int]) -> Any:
+    """The next value of the record, which may have been full before it."""
+    try:
+        return read_value(dtype, reader)
+    except StopIteration:
+        return _Lost()
+
+
 def _iteration(site: Site, reader: Iterator[int]) -> tuple[str, ...]:
-    values = [f"{name}={read_value(INT64, reader)}" for name in site.loops]
+    values = [f"{name}={_kept(INT64, reader)}" for name in site.loops]
     return (f"in iteration {', '.join(values)}",) if values else ()
 
 

@@ -92,6 +92,7 @@ def test_divisors_and_multiples_of_the_least_numbers(dtype: str) -> None:
     x, y = (grid.ravel() for grid in np.meshgrid(numbers, numbers))
     kernel = script_from_text("def f(x, y):\n    return np.gcd(x, y), np.lcm(x, y)\n", {"np": np})
     assert_agree(kernel, [x, y])
+    assert_agree(kernel, [x, y.astype("int64")])  # where the least number of x has a positive one
 
 
 def _integers(x: Any) -> Any:

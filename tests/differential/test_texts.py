@@ -131,3 +131,27 @@ def test_an_error_that_is_raised_again_has_its_values_and_its_line(n: int) -> No
         notes = getattr(caught.value, "__notes__", ())
         assert way is kernel.py_func or f":{line}:" in "".join(notes), text
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("depth", [0, 5])
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        ("ValueError(f'{each}')", "{n} {x:.1f} "),
+        ("ValueError({each})", "n, x, "),
+        ("AssertionError(({each}))", "n, z, "),
+    ],
+)
+def test_values_that_find_no_room_are_left_out(error: str, shown: str, depth: int) -> None:
+    raised = f"raise {error.replace('{each}', shown * 20)}\n"
+    loops = "".join(f"{'    ' * (k + 1)}for i{k} in range(1):\n" for k in range(depth))
+    kernel = script_from_text(f"def f(n, x, z):\n{loops}{'    ' * (depth + 1)}{raised}", {})
+    found: list[str] = []
+    for way in (kernel.py_func, kernel):
+        with pytest.raises((ValueError, AssertionError)) as caught:
+            way(3, 2.5, 1 + 2j)
+        found.append(str(caught.value))
+    kept = found[1].partition("...")[0]
+    assert kept.count("3") >= 10
+    assert found[0].startswith(kept)
+    assert set(found[1][len(kept) :]) <= set("., )")

@@ -484,3 +484,21 @@ def test_a_name_that_is_set_once_an_operand_is_over() -> None:
     )
     for n in (1, 3, 6):
         assert_agree(kernel, [np.array([3, 1, 5, 2, 4, 1]), n])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "sum((x[0], n)), sum([n, x[1]]), sum((x[0], x[1])), sum((n, 1)), sum(()), sum((), x[0])",
+        "sum((n, 1), x[0]), sum((x[0], 1), 0.5), sum(x, n), sum((1, 2.5))",
+        "math.prod((n, 3)), math.prod([n, x[0]]), math.prod((n, 2), start=2), math.prod([1.5, 2])",
+    ],
+)
+def test_terms_meet_one_by_one(expression: str) -> None:
+    """An array of them would give np.uint8(200) and 100 one type, in which they are 300."""
+    kernel = script_from_text(f"import math\ndef f(x, n):\n    return {expression}\n")
+    for x in (np.array([200, 2], "u1"), np.array([0.1, 2], "f4"), np.array([-3, 2], "i8")):
+        with np.errstate(all="ignore"):
+            wanted = kernel.py_func(x, 100)
+        for way in (kernel, kernel.interpret):
+            assert list(map(repr, way(x, 100))) == list(map(repr, wanted))

@@ -426,3 +426,41 @@ def test_what_stands_behind_a_statement_that_is_refused_and_would_end_the_script
 
     with pytest.raises(ParseError, match="dicts are not supported"):
         dead(1)
+
+
+# Names that nothing gives a value: every assignment fails before.
+
+
+def smallest_of_the_last(x: Array, n: int) -> Number:
+    for _ in range(n):
+        smallest = min(x)
+    return smallest
+
+
+def twice_the_largest(x: Array, n: int) -> Number:
+    if n > 0:
+        largest = x.max()
+        twice = largest * 2
+    return twice + 1
+
+
+def sum_of_largest(x: Array, n: int) -> Number:
+    k = 0
+    while k < n:
+        if k == 0:
+            total = x.max()
+        else:
+            total += x.max()
+        k += 1
+    return total
+
+
+@pytest.mark.parametrize("function", [smallest_of_the_last, twice_the_largest, sum_of_largest])
+def test_an_assignment_that_always_fails_leaves_a_name_without_a_value(function: Any) -> None:
+    kernel: Any = hybrid.script(function)
+    for way in (kernel, kernel.interpret):
+        with pytest.raises(ValueError, match=r"empty|zero-size"):
+            way(np.zeros(0), 3)
+        with pytest.raises(UnboundLocalError, match="is read before it is assigned"):
+            way(np.zeros(0), 0)
+        assert way(np.ones(2), 2) == function(np.ones(2), 2)

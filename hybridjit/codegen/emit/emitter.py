@@ -31,7 +31,7 @@ from hybridjit.codegen.emit.vector_values import (
 )
 from hybridjit.codegen.llvm_types import I8, I32, I64, Block, Builder, Function, Module, Value
 from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
-from hybridjit.errors import InternalError, Span
+from hybridjit.errors import InternalError, Span, place_in_script
 from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
 from hybridjit.ir.expr import Buffer, Expr, ExternCall, Var
 from hybridjit.ir.stmt import For, Print, Stmt, Store, flat_stmts
@@ -367,7 +367,8 @@ class Emitter:
             address = self.b.gep(self.error, [ir.Constant(I64, position)], inbounds=True)
             self.b.store(word, address)
         described = tuple(part if isinstance(part, str) else part[1] for part in parts)
-        self.sites.append(Site(failure, span, described, tuple(var.name for var in loops)))
+        place = None if span is None else place_in_script(span)
+        self.sites.append(Site(failure, place, described, tuple(var.name for var in loops)))
         self.leave(len(self.sites))
 
     def leave(self, status: int, kept: Sequence[Buffer] = ()) -> None:

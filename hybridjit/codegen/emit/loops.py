@@ -21,6 +21,7 @@ from hybridjit.codegen.emit.statements import note_limits
 from hybridjit.codegen.emit.vector_values import any_lane
 from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant
 from hybridjit.codegen.sites import Failure
+from hybridjit.errors import place_in_script
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.stmt import UNNAMED, Stmt
@@ -52,8 +53,12 @@ def _run_once(emitter: Emitter, loop: tis.For) -> None:
 
 
 def named_var(loop: tis.For) -> list[Var]:
-    """The variable of a loop, if errors speak of it: not if lowering has made it up."""
-    return [loop.var] if loop.span is not None and not loop.hint(UNNAMED) else []
+    """The variable of a loop, if errors speak of it: not if lowering has made it up, or if the loop
+    is one of a function of ours that the script calls.
+    """
+    if loop.span is None or loop.hint(UNNAMED):
+        return []
+    return [loop.var] if place_in_script(loop.span) is loop.span else []
 
 
 def loop_bounds(emitter: Emitter, loop: tis.For) -> tuple[tuple[Value, Value], Value]:

@@ -151,7 +151,8 @@ def lcm(x1: Number, x2: Number, out: Any = None) -> Number:
     divisor = gcd(x1, x2)
     if divisor == 0:
         return divisor
-    return abs(x1) // divisor * abs(x2)
+    # Divided first: abs() of the least number of a narrower type would stay negative.
+    return abs(x1 // divisor) * abs(x2 // divisor) * divisor
 
 
 def sinc(x: Number) -> Number:

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Sequence = Any  # an array or a list, as it is
+# The same for what goes through the items once: an array of numbers of several types would give all
+# of them one, in which the second of (np.uint8(200), 100) does not wrap around.
+Terms = Any
 
 
-def sum(iterable: Sequence, start: Any = 0) -> Any:
+def sum(iterable: Terms, start: Any = 0) -> Any:
     """Items added one after the other, to what it starts with."""
     total = start
     for item in iterable:
@@ -357,7 +360,7 @@ def lcm(*integers: int) -> int:
     return result
 
 
-def prod(iterable: Array, start: Any = 1) -> Any:
+def prod(iterable: Terms, start: Any = 1) -> Any:
     """Items multiplied one after the other."""
     result = start
     for item in iterable:

@@ -120,6 +120,22 @@ def annotated_too_small(a):
     return x
 
 
+@cases.wrong(TypeMismatch, BYTES)
+def starts_outside_its_type(a):
+    best = -1
+    for v in a:
+        best = max(best, v)
+    return best
+
+
+@cases.right(BYTES, code="best: int64 = -1", says="best: int64 = -1")
+def starts_outside_its_type(a):
+    best: int64 = -1
+    for v in a:
+        best = max(best, v)
+    return best
+
+
 @cases.wrong(TypeMismatch, VECTOR)
 def condition_is_tuple(a):
     if (a[0], a[1]):
