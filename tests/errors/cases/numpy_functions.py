@@ -132,17 +132,3 @@ def name_of_a_former_version(a):
 @cases.right(VECTOR, code="all")
 def name_of_a_former_version(a):
     return np.all(a)
-
-
-@cases.wrong(ParseError, VECTOR)
-def windows(a):
-    return np.lib.stride_tricks.sliding_window_view(a, 3).sum(axis=1)
-
-
-@cases.right(VECTOR, code="a[k : n - w + 1 + k]")
-def windows(a):
-    n, w = len(a), 3
-    total = np.zeros(n - w + 1)
-    for k in range(w):
-        total += a[k : n - w + 1 + k]
-    return total
