@@ -7,6 +7,7 @@ Compiling for ever needs no more memory: what llvmlite never frees is freed here
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -161,5 +162,8 @@ def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> 
 @lru_cache(maxsize=1)
 def _numbered_session(number: int) -> HiddenReference:
     """The session for new libraries; one that is forgotten lives as long as its libraries do."""
-    machine = linking_machine()
-    return hide(llvm.create_lljit_compiler(machine, use_jit_link=False, suppress_errors=True))
+    # LLVM's older linker asks for memory part by part: constants, which code reaches by 32 bits,
+    # may lie on the other side of a large array, and LLVM ends the process. The newer one takes
+    # one piece for all. For objects of Windows, LLVM itself prefers the older one.
+    machine, is_joined = linking_machine(), sys.platform != "win32"
+    return hide(llvm.create_lljit_compiler(machine, use_jit_link=is_joined, suppress_errors=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hybridjit.arith.fold import wrap
 from hybridjit.ir.expr import (
     Add,
     And,
@@ -45,6 +46,9 @@ def identity_of(func: PrimFunc) -> int | None:
     """The identity of a function that `is_reduction`, if it has one."""
     match func.body:
         case Return((Binary() as value,)):
-            return _IDENTITIES.get(type(value))
+            identity = _IDENTITIES.get(type(value))
+            if identity is None or not value.dtype.is_integer:
+                return identity
+            return wrap(identity, value.dtype)  # all bits of an unsigned integer are not -1
         case _:
             return None

@@ -124,8 +124,10 @@ def test_known_reductions(name: str) -> None:
     }
     x = numbers((3, 4))
     assert_equal(functions[name].reduce(x), getattr(np, name).reduce(x))
-    empty = np.zeros((0, 2), "int64")
-    assert_equal(functions[name].reduce(empty), getattr(np, name).reduce(empty))
+    for dtype in ("int64", "int8", "uint8", "uint64", "bool"):
+        empty = np.zeros((0, 2), dtype)
+        expected = getattr(np, name).reduce(empty, dtype=dtype)
+        assert_equal(functions[name].reduce(empty), expected)
 
 
 @hybrid.vectorize
