@@ -141,11 +141,11 @@ class ArrayOperator(Definition):
 
     @api_edge
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args, kwargs = self._frozen_options(args, kwargs)
-        operands = self._operands_in(self._bind(args, kwargs))
+        given, options = self._frozen_options(args, kwargs)
+        operands = self._operands_in(self._bind(given, options))
         if check_operands(self._name, operands) is Tensor:
             raise ArgumentError(
                 f"{self._name}: the size of its result depends on values, and a tensor needs one",
                 help="call it on arrays",
             )
-        return self._apply(args, kwargs)
+        return self._apply(given, options)

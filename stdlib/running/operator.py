@@ -165,8 +165,8 @@ class Operator(Definition, NativeCallable):
         """
         chosen = {name: options.pop(name) for name in SETTINGS if name in options}
         settings = read_settings(budget=budget, **chosen)
-        args, options = self._frozen_options(args, options)
-        named = self._bind(args, options)
+        given, options = self._frozen_options(args, options)
+        named = self._bind(given, options)
         operands = self._operands_in(named)
         if not operands or check_operands(self._name, operands) is Tensor:
             raise ArgumentError(
@@ -180,11 +180,11 @@ class Operator(Definition, NativeCallable):
             trace = made[0].tuned.trace
             return made[0], opened if trace is None else apply_recipe(opened.original, trace)
 
-        define = functools.partial(self._call_definition, args, options)
+        define = functools.partial(self._call_definition, given, options)
         compiled = compile_operator(self._name, operands, define, self._recipe, make)
         if not made:
             raise ArgumentError(f"{self._name}: arrays without elements need no tuning")
-        self._keep(self._read_call(args, options)[0], compiled)
+        self._keep(self._read_call(given, options)[0], compiled)
         return made[0].tuned
 
     @api_edge
