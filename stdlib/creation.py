@@ -6,12 +6,13 @@ What is made of options alone is an array, or a tensor if `like` is one or a siz
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from hybridjit.errors import ArgumentValueError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64, DType
 from hybridjit.stdlib.parts.constants import chosen, constant_vector
 from hybridjit.stdlib.parts.elements import call, stored
@@ -26,7 +27,6 @@ from hybridjit.stdlib.parts.shapes import (
     normalize_axis,
     read_dtype,
     read_integers,
-    read_reals,
     read_shape,
     read_size,
     show,
@@ -101,15 +101,16 @@ def arange(
     return fill("arange", [count], element)
 
 
-def _check_range(*numbers: Any) -> None:
+def _check_range(*bounds: Any) -> None:
     """Refuse what is no start, stop and step of a range."""
-    for what, number in zip(("start", "stop", "step"), numbers, strict=True):
+    for what, number in zip(("start", "stop", "step"), bounds, strict=True):
         if isinstance(number, Expression):
             continue
-        read_reals("arange", what, number)
+        if not isinstance(number, numbers.Real):
+            raise ArgumentError(f"arange: {what} must be a real number, got {number!r}")
         if not math.isfinite(number):
             raise ArgumentValueError(f"arange: {what} must be finite, got {number!r}")
-    if numbers[2] == 0:
+    if bounds[2] == 0:
         raise ArgumentValueError("arange: the step is not 0")
 
 

@@ -155,7 +155,8 @@ def _added(x: Any, points: Any, w: Any, groups: int, counts: Sequence[Any]) -> A
 
 def _check(x: Any, offset: Any, w: Any, groups: int, offset_groups: int, counts: Any) -> None:
     (_, channels, *_), (outputs, each, rows, columns) = x.shape, w.shape
-    is_divided = all(
+    are_groups = groups >= 1 and offset_groups >= 1
+    is_divided = are_groups and all(
         not isinstance(size, int) or size % parts == 0
         for size, parts in ((outputs, groups), (channels, groups), (channels, offset_groups))
     )

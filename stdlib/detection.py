@@ -97,7 +97,8 @@ def _best_classes(scores: Any, threshold: Any) -> Any:
                 if scores[n, k, j] > score:
                     score = np.float64(scores[n, k, j])
                     best[n, j] = k
-            if score < threshold:
+            # In the type of the scores: 0.2 of type float32 is not below 0.2.
+            if scores[n, best[n, j], j] < threshold:
                 best[n, j] = 0
             if best[n, j] > 0:
                 chosen[n, found] = j

@@ -121,9 +121,8 @@ class _How:
 
 
 def _resize(name: str, x: Any, sizes: Any, layout: str, how: _How) -> Any:
-    """`x` resized along one axis after the other."""
+    """`x`, images of this layout, resized along one axis after the other."""
     spatial = len(layout) - 2
-    check_images(name, x, layout, spatial)
     how.check(name, spatial)
     counts, dtype = read_sizes(name, "size", sizes, spatial), float_type(x.dtype)
     axes, whole = [layout.index(letter) for letter in spatial_axes(layout)], x
@@ -220,6 +219,7 @@ def resize1d(
     >>> hs.resize1d(np.array([[[0.0, 2.0]]]), 4)
     array([[[0. , 0.5, 1.5, 2. ]]])
     """
+    check_images("resize1d", x, layout, 1)
     options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
     how = _How(mode, coordinates, rounding, *options)
     return _resize("resize1d", x, size, layout, how)
@@ -250,6 +250,7 @@ def resize2d(
     array([[[[1, 1, 2, 2],
              [3, 3, 4, 4]]]])
     """
+    check_images("resize2d", x, layout, 2)
     options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
     how = _How(mode, coordinates, rounding, *options)
     return _resize("resize2d", x, size, layout, how)
@@ -274,6 +275,7 @@ def resize3d(
     >>> hs.resize3d(np.ones((1, 1, 2, 2, 2)), (3, 4, 5)).shape
     (1, 1, 3, 4, 5)
     """
+    check_images("resize3d", x, layout, 3)
     options = (cubic_alpha, exclude_outside, roi, extrapolation_value)
     how = _How(mode, coordinates, rounding, *options)
     return _resize("resize3d", x, size, layout, how)

@@ -12,8 +12,8 @@ import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import INT64
-from hybridjit.stdlib.parts.elements import stored
+from hybridjit.ir.dtype import INT64, UINT64
+from hybridjit.stdlib.parts.elements import as_index, stored
 from hybridjit.stdlib.parts.scattering import scatter
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -34,7 +34,7 @@ from hybridjit.stdlib.parts.shapes import (
 )
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.te import if_then_else
+from hybridjit.te import const, if_then_else
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
 
@@ -76,7 +76,10 @@ def _check_takes(name: str, x: Any, indices: Any, axis: int) -> None:
 
 def _bounded(index: Any, size: Any, mode: str) -> Any:
     """An index that is inside; with mode "raise", as it is: accesses are checked."""
-    wide = index.astype(INT64)
+    if mode == "wrap" and index.dtype is UINT64:
+        count = const(size, UINT64) if isinstance(size, int) else size.astype(UINT64)
+        return (index % count).astype(INT64)
+    wide = as_index(index)
     if mode == "clip":
         return least(greatest(wide, 0), size - 1)
     return wide % size if mode == "wrap" else wide
@@ -103,7 +106,7 @@ def take_along_axis(x: T, indices: T, axis: int = -1) -> T:
         own = [
             0 if are_equal(size, 1) and axis != place else i
             for axis, (size, i) in enumerate(
-                zip(x.shape, replaced(at, place, index.astype(INT64)), strict=True)
+                zip(x.shape, replaced(at, place, as_index(index)), strict=True)
             )
         ]
         return x[tuple(own)]
@@ -128,7 +131,7 @@ def gather(x: T, indices: T, axis: int = 0) -> T:
 
     def element(at: tuple[Any, ...]) -> Any:
         index: Any = indices[at]
-        return x[replaced(at, place, index.astype(INT64))]
+        return x[replaced(at, place, as_index(index))]
 
     return fill("gather", indices.shape, element)
 
@@ -148,7 +151,7 @@ def gather_nd(x: T, indices: T, batch_dims: int = 0) -> T:
 
     def element(at: tuple[Any, ...]) -> Any:
         own: list[Any] = [indices[(*at[:outer], place)] for place in range(count)]
-        places = [index.astype(INT64) for index in own]
+        places = [as_index(index) for index in own]
         return x[(*at[:batch_dims], *places, *at[outer:])]
 
     return fill("gather_nd", (*indices.shape[:-1], *x.shape[batch_dims + count :]), element)
@@ -242,7 +245,7 @@ def adv_index(x: T, indices: Sequence[T]) -> T:
 
     def element(at: tuple[Any, ...]) -> Any:
         own: list[Any] = [element_of(index, at[: len(outer)]) for index in indices]
-        return x[(*(index.astype(INT64) for index in own), *at[len(outer) :])]
+        return x[(*map(as_index, own), *at[len(outer) :])]
 
     return fill("adv_index", (*outer, *x.shape[len(indices) :]), element)
 
@@ -264,7 +267,7 @@ def dynamic_slice(x: T, starts: T, sizes: int | Sequence[Any]) -> T:
     def element(at: tuple[Any, ...]) -> Any:
         firsts: list[Any] = [starts[axis] for axis in range(x.ndim)]
         own = [
-            least(greatest(first.astype(INT64), 0), size - count) + index
+            least(greatest(as_index(first), 0), size - count) + index
             for first, size, count, index in zip(firsts, x.shape, counts, at, strict=True)
         ]
         return x[tuple(own)]
@@ -299,7 +302,7 @@ def dynamic_strided_slice(x: T, starts: T, strides: T, sizes: int | Sequence[Any
 
 
 def _wide(x: Any, place: int) -> Any:
-    return x[place].astype(INT64)
+    return as_index(x[place])
 
 
 def _stepped(first: Any, step: Any, index: Any, size: Any) -> Any:
@@ -363,7 +366,7 @@ def reverse_sequence(x: T, lengths: T, seq_axis: int = 1, batch_axis: int = 0) -
 
     def element(at: tuple[Any, ...]) -> Any:
         found: Any = lengths[at[batch]]
-        length, place = found.astype(INT64), at[along]
+        length, place = as_index(found), at[along]
         return x[replaced(at, along, if_then_else(place < length, length - 1 - place, place))]
 
     return fill("reverse_sequence", x.shape, element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -26,6 +26,8 @@ from hybridjit.stdlib.parts.shapes import (
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.te import extern, if_then_else
+
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 Mode = Literal["DCR", "CRD"]
 
@@ -366,7 +368,8 @@ def _read_blocks(name: str, x: Any, block_shape: Any) -> list[int]:
 def _read_sides(name: str, what: str, sides: Any, count: int) -> list[tuple[int, int]]:
     if sides is None:
         return [(0, 0)] * count
-    pairs = [read_integers(name, what, pair, 2) for pair in sides]
+    given = cast("Sequence[Any]", sides) if isinstance(sides, _SEQUENCE) else ()
+    pairs = [read_integers(name, what, pair, 2) for pair in given]
     if len(pairs) != count or any(width < 0 for pair in pairs for width in pair):
         raise ArgumentValueError(f"{name}: {what} must be {count} pairs of widths, got {sides!r}")
     return [(before, after) for before, after in pairs]

@@ -158,6 +158,8 @@ def cross_entropy_with_logits(predictions: T, targets: T) -> T:
     array(1.)
     """
     name = "cross_entropy_with_logits"
+    if predictions.ndim == 0:
+        raise ArgumentValueError(f"{name}: {shown(predictions)} has no rows")
     products = broadcast(
         rounded_once(_in_floats(lambda x, y: x * y)), predictions, targets, name=f"{name}_part"
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.dtype import COMPLEX128, FLOAT64
 from hybridjit.stdlib.parts.accumulation import average
 from hybridjit.stdlib.parts.elements import call, stored
 from hybridjit.stdlib.parts.extrema import find_extremum, largest, smallest
@@ -174,11 +174,13 @@ def _on_ramp(
     """An element of `x`, or one between its edge and a value, by NumPy's linspace."""
     (axis, place), (before, after) = along, widths
     size = x.shape[axis]
-    end = Expression(as_scalar(value)).astype(FLOAT64)
+    working = COMPLEX128 if x.dtype.is_complex else FLOAT64
+    end = Expression(as_scalar(value)).astype(working)
     own = x[replaced(at, axis, _at_edge(place, size))]
 
     def ramp(number: Any, width: int) -> Any:
-        found = end + number.astype(FLOAT64) * ((own.astype(FLOAT64) - end) / float(max(width, 1)))
+        step = (own.astype(working) - end) / float(max(width, 1))
+        found = end + number.astype(FLOAT64) * step
         return (call("floor", found) if x.dtype.is_integer else found).astype(x.dtype)
 
     after_edge = ramp(size + after - 1 - place, after)

@@ -172,6 +172,8 @@ def csr_to_dense(values: T, columns: T, starts: T, width: int) -> T:
            [3., 0.]])
     """
     (count,) = read_integers("csr_to_dense", "width", width, 1, least=0)
+    check_rank("csr_to_dense", values, 1, "elements")
+    _check_sparse("csr_to_dense", values, columns, starts)
     shape = (starts.shape[0] - 1, count)
     dense = fill("csr_to_dense_zeros", shape, lambda at: _zero_of(values))
     _check_csr("csr_to_dense", values, columns, starts, dense)

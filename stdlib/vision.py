@@ -87,7 +87,9 @@ def non_max_suppression(
     if max_output is not None and max_output < 0:
         raise ArgumentValueError(f"non_max_suppression: there are no {max_output} boxes to keep")
     wide, marks = _in_order(np.asarray(boxes, np.float64)), np.asarray(scores, np.float64)
-    kept: Any = _suppress(wide, marks, _descending(marks), iou_threshold, score_threshold)
+    # Scores are held against the threshold in their own type: 0.2 of type float32 is not above 0.2.
+    own: Any = np.asarray(scores)
+    kept: Any = _suppress(wide, own, _descending(marks), iou_threshold, score_threshold)
     return kept if max_output is None else kept[:max_output]
 
 

@@ -140,7 +140,8 @@ def extremum(op: type[Min] | type[Max], lhs: Scalar, rhs: Scalar, span: Span | N
         )
     if type == WEAK_INT and lhs.constant is not None and rhs.constant is not None:
         chosen = min if op is Min else max
-        return Scalar(Const(chosen(lhs.constant, rhs.constant), INT64, span=span), type)
+        # One of them may be a bool, which is a number from here on.
+        return Scalar(Const(int(chosen(lhs.constant, rhs.constant)), INT64, span=span), type)
     if not _fits(lhs, type.dtype) or not _fits(rhs, type.dtype):
         # Compare exactly, then convert only the one that is chosen: the other need not fit.
         better = compare(Lt if op is Min else Gt, rhs, lhs, span)

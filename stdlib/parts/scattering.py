@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit import hybrid
-from hybridjit.ir.dtype import INT64
+from hybridjit.stdlib.parts.elements import as_index
 from hybridjit.stdlib.parts.shapes import (
     check_choice,
     count_elements,
@@ -65,16 +65,12 @@ def scatter(name: str, x: Any, updates: Any, place_of: Any, reduction: str) -> A
 
 def checked_place(shape: tuple[Any, ...], indices: Any) -> Any:
     """The place of indices among all elements, or -1 if one of them is out of bounds."""
-    wide = [_as_wide(index) for index in indices]
+    wide = [as_index(index) for index in indices]
     inside = [index >= -size for index, size in zip(wide, shape, strict=True)]
     inside += [index < size for index, size in zip(wide, shape, strict=True)]
     own = [
         if_then_else(index < 0, index + size, index)
         for index, size in zip(wide, shape, strict=True)
     ]
-    place = _as_wide(flat_place(shape, own))
+    place: Any = flat_place(shape, own)
     return if_then_else(are_all(*inside), place, place * 0 - 1)
-
-
-def _as_wide(index: Any) -> Any:
-    return index.astype(INT64)

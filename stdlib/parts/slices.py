@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from hybridjit.errors import ArgumentValueError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.record import record
 from hybridjit.stdlib.parts.shapes import normalize_axis, read_integers
 from hybridjit.te import Expression
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
+
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
 @record
@@ -31,6 +33,8 @@ def read_slices(
     axes: Sequence[int] | None,
 ) -> dict[int, Slice]:
     """The slices along axes, by axis; the first axes, if none are given."""
+    for what, bounds in (("begin", begin), ("end", end)):
+        _check_bounds(name, what, bounds)
     places = range(len(begin)) if axes is None else read_integers(name, "axes", axes)
     steps = [1] * len(begin) if strides is None else read_integers(name, "strides", strides)
     if not len(begin) == len(end) == len(steps) == len(places):
@@ -47,6 +51,17 @@ def read_slices(
             raise ArgumentValueError(f"{name}: an axis is given twice: {tuple(places)}")
         found[place] = read_slice(bounds[0], bounds[1], step, x.shape[place])
     return found
+
+
+def _check_bounds(name: str, what: str, bounds: Any) -> None:
+    if isinstance(bounds, _SEQUENCE):
+        given = cast("Sequence[Any]", bounds)
+        places = [place for place in given if not (place is None or isinstance(place, Expression))]
+        read_integers(name, what, places)
+    else:
+        raise ArgumentError(
+            f"{name}: {what} must be a place for each axis, got {bounds!r}", help="as in (0, 2)"
+        )
 
 
 def read_slice(start: Any, stop: Any, step: int, size: Any) -> Slice:

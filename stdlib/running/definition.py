@@ -25,7 +25,7 @@ from hybridjit.stdlib.running.operands import (
     find_parameters,
     operands_of,
 )
-from hybridjit.stdlib.running.options import Kind, check_kinds, find_kinds
+from hybridjit.stdlib.running.options import Kind, check_kinds, find_kinds, frozen, single
 from hybridjit.te import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,7 +79,7 @@ class Definition:
         return [
             operand
             for name, value in named.items()
-            if name in self._operands and value is not None
+            if name in self._operands
             for operand in operands_of(self._name, name, value, self._operands[name])
         ]
 
@@ -95,6 +95,20 @@ class Definition:
         named = {name: bound[name] for name in names}
         check_kinds(self._name, self._kinds, named)
         return named
+
+    def _frozen_options(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What is passed, with options that can be hashed."""
+        names = [*self._signature.parameters, *("" for _ in args)]
+        given = [self._frozen(name, value) for name, value in zip(names, args, strict=False)]
+        return given, {name: self._frozen(name, value) for name, value in kwargs.items()}
+
+    def _frozen(self, name: str, value: Any) -> Any:
+        if name in self._operands:
+            return value
+        made = frozen(self._name, name, value)
+        return single(made) if name in self._kinds else made
 
     @functools.cached_property
     def _kinds(self) -> dict[str, tuple[Kind, ...]]:
@@ -127,10 +141,11 @@ class ArrayOperator(Definition):
 
     @api_edge
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        operands = self._operands_in(self._bind(args, kwargs))
+        given, options = self._frozen_options(args, kwargs)
+        operands = self._operands_in(self._bind(given, options))
         if check_operands(self._name, operands) is Tensor:
             raise ArgumentError(
                 f"{self._name}: the size of its result depends on values, and a tensor needs one",
                 help="call it on arrays",
             )
-        return self._apply(args, kwargs)
+        return self._apply(given, options)

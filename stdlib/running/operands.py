@@ -32,10 +32,11 @@ _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 @record
 class Parameter:
-    """What may stand in the place of an operand: a number, or several of them."""
+    """What may stand in the place of an operand: a number, nothing, or several of them."""
 
     may_be_number: bool
     is_sequence: bool = False
+    may_be_none: bool = False
 
 
 def find_parameters(define: Callable[..., Any]) -> dict[str, Parameter]:
@@ -45,7 +46,7 @@ def find_parameters(define: Callable[..., Any]) -> dict[str, Parameter]:
         kinds = typing.get_args(hint) or (hint,)
         if T in kinds and name != "return":
             is_sequence = typing.get_origin(hint) is Sequence
-            found[name] = Parameter(float in kinds, is_sequence)
+            found[name] = Parameter(float in kinds, is_sequence, type(None) in kinds)
     return found
 
 
@@ -69,7 +70,9 @@ class Operand:
 
 
 def operands_of(operator: str, name: str, value: Any, parameter: Parameter) -> list[Operand]:
-    """What was passed as a parameter: one operand, or each of a sequence."""
+    """What was passed as a parameter: one operand, each of a sequence, or None for no operand."""
+    if value is None and parameter.may_be_none:
+        return []
     if not parameter.is_sequence:
         return [Operand(name, value, parameter.may_be_number)]
     if not isinstance(value, _SEQUENCE):
@@ -137,7 +140,7 @@ def _check_operand(operator: str, operand: Operand) -> None:
     wanted = "an array, a tensor or a number" if operand.may_be_number else "an array or a tensor"
     raise ArgumentError(
         f"{operator}: argument '{operand.name}' must be {wanted}, got {type(value).__name__}",
-        help=f"np.asarray({operand.name}) makes an array",
+        help=None if value is None else f"np.asarray({operand.name}) makes an array",
     )
 
 

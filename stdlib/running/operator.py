@@ -47,7 +47,6 @@ from hybridjit.stdlib.running.operands import (
     check_operands,
     stand_in_for,
 )
-from hybridjit.stdlib.running.options import frozen
 from hybridjit.stdlib.running.schedules import as_written
 from hybridjit.te import Expression, Tensor
 from hybridjit.tuning.entry import SETTINGS, read_settings, tune_scheduled
@@ -166,7 +165,8 @@ class Operator(Definition, NativeCallable):
         """
         chosen = {name: options.pop(name) for name in SETTINGS if name in options}
         settings = read_settings(budget=budget, **chosen)
-        named = self._bind(args, options)
+        given, options = self._frozen_options(args, options)
+        named = self._bind(given, options)
         operands = self._operands_in(named)
         if not operands or check_operands(self._name, operands) is Tensor:
             raise ArgumentError(
@@ -180,11 +180,11 @@ class Operator(Definition, NativeCallable):
             trace = made[0].tuned.trace
             return made[0], opened if trace is None else apply_recipe(opened.original, trace)
 
-        define = functools.partial(self._call_definition, args, options)
+        define = functools.partial(self._call_definition, given, options)
         compiled = compile_operator(self._name, operands, define, self._recipe, make)
         if not made:
             raise ArgumentError(f"{self._name}: arrays without elements need no tuning")
-        self._keep(self._read_call(args, options)[0], compiled)
+        self._keep(self._read_call(given, options)[0], compiled)
         return made[0].tuned
 
     @api_edge
@@ -343,17 +343,6 @@ class Operator(Definition, NativeCallable):
             compiled = compile_operator(self._name, operands, define, self._recipe)
             self._keep(key, compiled)
         return compiled, values
-
-    def _frozen_options(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """What is passed, with options that can be hashed."""
-        names = [*self._signature.parameters, *("" for _ in args)]
-        given = [self._frozen(name, value) for name, value in zip(names, args, strict=False)]
-        return given, {name: self._frozen(name, value) for name, value in kwargs.items()}
-
-    def _frozen(self, name: str, value: Any) -> Any:
-        return value if name in self._operands else frozen(self._name, name, value)
 
     def _kind(self, operands: Sequence[Operand], named: Mapping[str, Any]) -> type[Any]:
         """What the results are: arrays or tensors."""

@@ -1,8 +1,8 @@
 """Options of a call: how they become a part of the key of compiled code, and of which kinds.
 
 An option that is annotated with numbers or words alone, `int`, `float | None`, `str`, is held
-against that before the definition sees it. What may be more, such as a sequence, is read by the
-definition itself.
+against that before the definition sees it; a sequence of one stands for what is in it. What may be
+more, such as several numbers, is read by the definition itself.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def frozen(operator: str, name: str, value: Any) -> Any:
         items = cast("Sequence[Any]", value)
         return tuple(frozen(operator, name, item) for item in items)
     if not is_array(value):
+        _check_hashed(operator, name, value)
         return value
     array = base_array(value)
     if array.dtype.kind not in "biuf" or array.size > MAX_ELEMENTS:
@@ -41,6 +42,23 @@ def frozen(operator: str, name: str, value: Any) -> Any:
             help=f"pass numbers, up to {MAX_ELEMENTS} of them",
         )
     return frozen(operator, name, array.tolist())
+
+
+def _check_hashed(operator: str, name: str, value: Any) -> None:
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentError(
+            f"{operator}: '{name}' is an option, a part of the code, which cannot be a "
+            f"{type(value).__name__}"
+        ) from None
+
+
+def single(value: Any) -> Any:
+    """What is in a sequence of one."""
+    if isinstance(value, _SEQUENCE) and len(cast("Sequence[Any]", value)) == 1:
+        return value[0]
+    return value
 
 
 # -- kinds -----------------------------------------------------------------------------------------
@@ -101,10 +119,10 @@ def _plain(hint: Any) -> Any:
 def check_kinds(
     operator: str, kinds: Mapping[str, tuple[Kind, ...]], named: Mapping[str, Any]
 ) -> None:
-    """Refuse options that are not of their kind. Sequences are for the definition to read."""
+    """Refuse options that are not of their kind."""
     for name, value in named.items():
         wanted = kinds.get(name, ())
-        if not wanted or isinstance(value, _SEQUENCE) or any(fits(value) for _, fits in wanted):
+        if not wanted or any(fits(value) for _, fits in wanted):
             continue
         raise ArgumentError(
             f"{operator}: {name} must be {' or '.join(text for text, _ in wanted)}, got {value!r}"

@@ -49,3 +49,17 @@ def test_the_limits_of_floats_have_their_type(dtype: str) -> None:
 def test_a_logarithm_may_have_a_base(x: Any, base: Any) -> None:
     assert logarithm.interpret(x, base) == logarithm.py_func(x, base)
     assert logarithm(x, base) == pytest.approx(math.log(x, base), rel=1e-15)
+
+
+@hybrid.script
+def sum_first(x: Any, all_of_them: Any) -> Any:
+    total = 0.0
+    for i in range(max(min(True, 2), min(all_of_them, len(x)) * 0)):
+        total += x[i]
+    return total, math.comb(3, True)
+
+
+def test_bools_beside_numbers_are_numbers() -> None:
+    x = np.array([2.0, 3.0])
+    for run in (sum_first, sum_first.interpret, sum_first.py_func):
+        assert run(x, True) == (2, 3)

@@ -348,6 +348,11 @@ def test_min_and_max_of_known_python_ints_are_exact(op: Any, expected: int) -> N
     assert extremum(op, constant(3), constant(1 << 70), None).constant == expected
 
 
+def test_the_extremum_of_a_bool_and_a_number_is_a_number() -> None:
+    found = extremum(Min, constant(True), constant(2), None).constant
+    assert (type(found), found) == (int, 1)
+
+
 def test_min_of_complex_numbers_is_refused() -> None:
     with pytest.raises(TypeMismatch, match="complex numbers have no order"):
         extremum(Min, variable(WEAK_COMPLEX), constant(1), None)

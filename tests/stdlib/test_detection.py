@@ -210,6 +210,18 @@ def test_boxes_of_narrow_types(dtype: str) -> None:
     compare(counts, wanted[1])
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("threshold", [0.01, 0.2, 0.7])
+def test_a_score_that_is_the_threshold_is_enough(dtype: str, threshold: float) -> None:
+    scores = np.zeros((1, 2, 2), dtype)
+    scores[0, 1] = threshold, threshold / 2
+    anchors = np.full((1, 2, 4), 0.5, dtype)
+    _, counts = hs.multibox_transform_loc(
+        scores, np.zeros((1, 8), dtype), anchors, threshold=threshold
+    )
+    assert counts == [1]
+
+
 def test_scores_that_are_no_numbers_are_not_chosen() -> None:
     scores = SCORES.copy()
     scores[0, 2, 3] = math.nan

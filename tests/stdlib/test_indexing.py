@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import stdlib as hs
 from hybridjit.errors import BoundsError
-from tests.support.operator_rows import Row, row
+from tests.support.operator_rows import Row, compare, row
 
 np: Any = numpy  # whose types say nothing of arrays that may be any
 RNG = np.random.default_rng(0)
@@ -142,6 +142,33 @@ OUTSIDE: dict[str, Any] = {
 def test_what_is_out_of_bounds_is_refused(what: str) -> None:
     with pytest.raises((BoundsError, IndexError, ValueError), match="out of bounds"):
         OUTSIDE[what]()
+
+
+LARGEST: Any = np.array([2**64 - 1], np.uint64)
+NO_PLACES: dict[str, Any] = {
+    "take": lambda: hs.take(X, LARGEST),
+    "take_along_axis": lambda: hs.take_along_axis(X[0, 0], LARGEST),
+    "gather": lambda: hs.gather(X[0, 0], LARGEST),
+    "gather_nd": lambda: hs.gather_nd(X, LARGEST),
+    "adv_index": lambda: hs.adv_index(X, (LARGEST,)),
+    "scatter_elements": lambda: hs.scatter_elements(X[0, 0], LARGEST, X[0, 0, :1]),
+    "scatter_nd": lambda: hs.scatter_nd(X, LARGEST[None], X[:1]),
+    "dynamic_strided_slice": lambda: hs.dynamic_strided_slice(X[0, 0], LARGEST, LARGEST, 1),
+    "reverse_sequence": lambda: hs.reverse_sequence(X[:1, 0], LARGEST),
+}
+
+
+@pytest.mark.parametrize("name", NO_PLACES)
+def test_large_indices_without_a_sign_are_not_negative(name: str) -> None:
+    with pytest.raises(IndexError, match="out of bounds"):
+        NO_PLACES[name]()
+
+
+def test_large_indices_without_a_sign_that_are_brought_inside() -> None:
+    line = X[0, 0]
+    compare(hs.take(line, LARGEST, mode="clip"), line[-1:])
+    compare(hs.take(line[:3], LARGEST, mode="wrap"), line[:1])
+    compare(hs.dynamic_slice(line, LARGEST, 2), line[-2:])
 
 
 MISTAKES: dict[str, Any] = {

@@ -83,6 +83,8 @@ ROWS = (
     *(row("pad", x, w, "linear_ramp", v, rtol=1e-6,
           wanted=np.pad(x, w, "linear_ramp", end_values=v))
       for x, v in ((X, -2.5), (SMALL, 3)) for w in WIDTHS),
+    row("pad", X * 1j, 2, "linear_ramp", 3, rtol=1e-6,
+        wanted=np.pad(X * 1j, 2, "linear_ramp", end_values=3)),
     *(row("pad", X[:1, :, :1], 2, m, wanted=np.pad(X[:1, :, :1], 2, m)) for m in MODES),
     row("mirror_pad", X, 1, wanted=np.pad(X, 1, "symmetric")),
     row("mirror_pad", X, ((0, 1), (2, 2), (3, 0)), "reflect",

@@ -21,6 +21,7 @@ X: Any = np.random.default_rng(0).random((300, 400), np.float32)
 softmax: Any = hs.softmax
 matmul: Any = hs.matmul
 relu: Any = hs.relu
+tile: Any = hs.tile
 
 
 def test_a_report_names_the_tensor_of_each_loop() -> None:
@@ -112,3 +113,10 @@ def test_a_tuned_operator_shows_what_was_found(tmp_path: Path) -> None:
         )
         assert ours == theirs
     assert data_of(fresh.view(X, path=tmp_path / "page.html"))["stages"]
+
+
+def test_tuning_with_options_in_a_list() -> None:
+    fresh: Any = Operator(tile._define, tile._recipe)
+    fresh.tune(X, [2, 1], trials=1, budget="20s")
+    assert fresh(X, [2, 1]).shape == (2 * X.shape[0], *X.shape[1:])
+    assert len(fresh._compiled) == 1

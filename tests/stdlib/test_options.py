@@ -138,17 +138,30 @@ def test_zero_points_are_integers(name: str, zero: Any) -> None:
 WRONG_KINDS: dict[str, Any] = {
     "batch_norm: axis must be an integer, got None": lambda: hs.batch_norm(X, V, V, axis=None),
     "batch_norm_train: axis must be": lambda: hs.batch_norm_train(X, V, V, axis=None),
-    "batch_norm_train: an axis is": lambda: hs.batch_norm_train(X, V, V, axis=(0, 1)),
+    "batch_norm_train: axis must be an integer, got .0, 1.": lambda: hs.batch_norm_train(
+        X, V, V, axis=(0, 1)
+    ),
     "weight_norm: axis must be": lambda: hs.weight_norm(X, V, axis=None),
-    "weight_norm: an axis is": lambda: hs.weight_norm(X, V, axis=(0, 1)),
+    "weight_norm: axis must be an integer, got .0, 1.": lambda: hs.weight_norm(X, V, axis=(0, 1)),
     "lrn: axis must be": lambda: hs.lrn(X, axis=None),
-    "lrn: an axis is": lambda: hs.lrn(X, axis=(0, 1)),
+    "lrn: axis must be an integer, got .0, 1.": lambda: hs.lrn(X, axis=(0, 1)),
     "mirror_pad: mode must be a word, got 1": lambda: hs.mirror_pad(X, 1, 1),
     "einsum: subscripts must be a word": lambda: hs.einsum(None, (X,)),
     "layout_transform: source must be": lambda: hs.layout_transform(X, 4, "NCHW"),
     "lstm_states: gates must be a word": lambda: hs.lstm_states(*LSTM, gates=None),
     "lstm_states: three activations": lambda: hs.lstm_states(*LSTM, activations=None),
     "conv2d: groups must be an integer": lambda: hs.conv2d(IMAGE, WEIGHTS, groups="2"),
+    "conv2d: groups must be an integer, got .1, 1.": lambda: hs.conv2d(
+        IMAGE, WEIGHTS, groups=(1, 1)
+    ),
+    "var: ddof must be a number": lambda: hs.var(X, ddof=()),
+    "einsum: subscripts must be a word, got": lambda: hs.einsum(["i", "j"], (V,)),
+    "resize2d: layout must be a word": lambda: hs.resize2d(IMAGE, 2, layout=()),
+    "resize2d: there is no layout 'x'": lambda: hs.resize2d(IMAGE, 2, layout="x"),
+    "sum: 'keepdims' is an option, .* which cannot be a dict": lambda: hs.sum(V, keepdims={}),
+    "strided_slice: begin must be a place for each axis": lambda: hs.strided_slice(X, 1, (2,)),
+    "strided_slice: end must be integers": lambda: hs.strided_slice(X, (1,), ("2",)),
+    "batch_to_space_nd: crops must be 1 pairs": lambda: hs.batch_to_space_nd(X, [2], 3),
     "group_norm: groups must be an integer, got '2'": lambda: hs.group_norm(X, "2"),
     r"group_norm: groups must be an integer, got 2\.0": lambda: hs.group_norm(X, 2.0),
     "group_norm: epsilon must be a number": lambda: hs.group_norm(X, 3, epsilon="x"),
@@ -158,7 +171,8 @@ WRONG_KINDS: dict[str, Any] = {
     "non_max_suppression: max_output must be an integer or None": lambda: hs.non_max_suppression(
         np.ones((2, 4)), np.ones(2), max_output=2.0
     ),
-    "arange: stop must be real numbers, got '3'": lambda: hs.arange("3"),
+    "arange: stop must be a real number, got '3'": lambda: hs.arange("3"),
+    "arange: start must be a real number, got .0, 0.": lambda: hs.arange((0, 0), 3),
     "arange: stop must be finite, got nan": lambda: hs.arange(np.nan),
     "topk: 'k' is an option, .* got an array of <U1": lambda: hs.topk(V, np.array("a")),
     "topk: k must be an integer": lambda: hs.topk(V, np.array(2.5)),
@@ -212,7 +226,37 @@ OTHER_SIZES: dict[str, Any] = {
         np.ones((4, 2, 2)), [2], [[3, 3]]
     ),
     "nonzero: an array without axes": lambda: hs.nonzero(np.array(3)),
+    "cross_entropy_with_logits: 'predictions' .* has no rows": lambda: hs.cross_entropy_with_logits(
+        np.array(1.0), V
+    ),
+    "csr_to_dense: 'starts' .* must have 1 axis": lambda: hs.csr_to_dense(V, KEY, np.array(1), 3),
+    "deformable_conv2d: .* does not fit .* in 0 groups": lambda: hs.deformable_conv2d(
+        IMAGE, np.zeros((1, 2, 4, 4)), WEIGHTS, groups=0
+    ),
 }
+
+
+def test_a_sequence_of_one_stands_for_what_is_in_it() -> None:
+    for one in ((1,), [1], np.array([1])):
+        compare(hs.conv2d(IMAGE, WEIGHTS, groups=one), hs.conv2d(IMAGE, WEIGHTS, groups=1))
+        compare(hs.lrn(X, 3, axis=one), hs.lrn(X, 3, axis=1))
+
+
+WITHOUT_OPERANDS: dict[str, Any] = {
+    "relu: argument 'x' must be an array or a tensor": lambda: hs.relu(None),
+    "add: argument 'y' must be an array, a tensor or a number": lambda: hs.add(V, None),
+    "batch_norm: argument 'variance' must be": lambda: hs.batch_norm(V[:, None], V[:1], None),
+    "matmul: argument 'y' must be": lambda: hs.matmul(X, y=None),
+    "matmul of tensors": lambda: hs.matmul(te.placeholder((2, 2)), None),
+    "adv_index: argument 'indices' must be a tuple": lambda: hs.adv_index(X, None),
+    "unique: argument 'x' must be": lambda: hs.unique(None),
+}
+
+
+@pytest.mark.parametrize("message", WITHOUT_OPERANDS)
+def test_none_is_no_operand(message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{message.partition(' of ')[0]}.*got NoneType"):
+        WITHOUT_OPERANDS[message]()
 
 
 @pytest.mark.parametrize("message", OTHER_SIZES)

@@ -292,6 +292,15 @@ def test_suppression(seed: int, most: float, lowest: float) -> None:
     assert hs.non_max_suppression(boxes, scores, most, lowest, 2).tolist() == found.tolist()[:2]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("lowest", [0.2, np.float64(0.2), 0])
+def test_scores_are_held_against_a_threshold_in_their_type(dtype: str, lowest: Any) -> None:
+    scores = np.array([0.2, 0.7, 1]).astype(dtype)
+    boxes = np.arange(3.0)[:, None] * [2, 2, 2, 2] + [0, 0, 1, 1]
+    kept = hs.non_max_suppression(boxes, scores, score_threshold=lowest)
+    assert sorted(kept) == list(np.flatnonzero(scores > lowest))
+
+
 def test_suppression_of_boxes_by_any_two_opposite_corners() -> None:
     scores = RNG.random(6)
     wanted = hs.non_max_suppression(BOXES, scores, 0.1).tolist()
