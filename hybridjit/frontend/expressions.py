@@ -15,6 +15,7 @@ from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
+    Builtin,
     ElementType,
     GrowingList,
     Items,
@@ -210,9 +211,11 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
     if any(is_membership) and len(node.ops) > 1:
         raise refusals.refusal(node.ops[is_membership.index(True)], build.span(node))
     nodes = [node.left, node.comparators[0]]
+    if any(is_membership) and _is_range(build, nodes[1]):
+        return _answer(build, list_methods.is_in_range(build, node), node)
     values = evaluate_all(build, nodes)
     if any(is_membership):
-        return _membership(build, values[0], values[1], node)
+        return _answer(build, _membership(build, values[0], values[1], node), node)
     if len(node.ops) == 1:
         static = _static_comparison(build, node.ops[0], values[0], values[1], node)
         if static is not None:
@@ -259,16 +262,25 @@ def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) ->
     Of a string, whether it is part of another: what kinds of numbers are asked with.
     """
     if isinstance(item, Text) and isinstance(items, Text):
-        is_part = item.text in items.text
-        return _decided(build, is_part == isinstance(node.ops[0], ast.In), node)
+        return _decided(build, item.text in items.text, node)
     if isinstance(items, Items) and _is_known_alike(item, items.items):
-        found = _among(build, item, items.items, node)
-        return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
+        return _among(build, item, items.items, node)
     is_row = isinstance(items, AnyArray) and len(items.shape) == 1
     if not is_row and not isinstance(items, (GrowingList, Items)):
         raise refusals.refusal(node.ops[0], build.span(node))
-    found = list_methods.contains(build, node, item, items)
-    return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
+    return list_methods.contains(build, node, item, items)
+
+
+def _is_range(build: Builder, node: ast.expr) -> bool:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return False
+    callee = build.evaluate(node.func)
+    return isinstance(callee, Builtin) and callee.name == "range"
+
+
+def _answer(build: Builder, is_in: Scalar, node: ast.Compare) -> Scalar:
+    """What `in` says, or `not in`."""
+    return is_in if isinstance(node.ops[0], ast.In) else logical_not(is_in, build.span(node))
 
 
 def _is_known_alike(item: Value, others: Sequence[Value]) -> bool:

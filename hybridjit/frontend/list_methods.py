@@ -24,8 +24,10 @@ from hybridjit.frontend.arrays.lists import (
     resize,
     set_item,
 )
+from hybridjit.frontend.arrays.memory import then
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
+from hybridjit.frontend.expansion import loop_bounds
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -39,7 +41,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.expr import Expr
 from hybridjit.lazy import lazy_module
-from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.scalar import Scalar, index
 
 if TYPE_CHECKING:
     from hybridjit.frontend.library import python as library_python
@@ -229,3 +231,13 @@ def _call_on(
 def contains(build: Builder, node: ast.Compare, item: Value, items: Value) -> Scalar:
     """`item in items`, of a list, a tuple, or an array of one dimension."""
     return build.as_scalar(_call_on(build, library_python.contains, [items, item], node), node)
+
+
+def is_in_range(build: Builder, node: ast.Compare) -> Scalar:
+    """`number in range(...)`: no loop goes through it."""
+    call = node.comparators[0]
+    assert isinstance(call, ast.Call)
+    number = build.scalar(node.left, "a number")
+    item, bounds = then(build, number, lambda: loop_bounds(build, call, call.args))
+    values = [item, *map(index, bounds)]
+    return build.as_scalar(_call_on(build, library_python.in_range, values, node), node)

@@ -138,6 +138,14 @@ def contains(items: Sequence, item: Any) -> bool:
     return found
 
 
+def in_range(item: Any, start: int, stop: int, step: int) -> bool:
+    """Whether a number is one of `range(start, stop, step)`."""
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    is_between = start <= item < stop if step > 0 else stop < item <= start
+    return is_between and item % step == start % step
+
+
 def _is_before(one: Any, other: Any, reverse: bool) -> bool:
     return other < one if reverse else one < other
 
