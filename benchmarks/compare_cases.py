@@ -27,6 +27,7 @@ from tests.npbench import loops as loop_kernels
 Run = Callable[..., Any]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 ELEMENTS = 1 << 20
+LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class Server:
         """The seconds that the first call takes."""
         case = self.cases[name]
         run, args = case.function(), case.args()
+        if not case.changes:
+            args = [aligned(arg) for arg in args]
         if case.earlier:
             run(*case.earlier)
         start = time.perf_counter()
@@ -161,6 +164,19 @@ def turned(args: Sequence[Any], places: int) -> Sequence[Any]:
         np.roll(arg, places) if isinstance(arg, np.ndarray) and arg.dtype == np.uint8 else arg
         for arg in args
     ]
+
+
+def aligned(value: Any) -> Any:
+    """An array that begins where a line of the cache does: elsewhere, by chance, each vector of a
+    loop may lie on two of them (a fifth of the time of `log` in float32).
+    """
+    if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
+        return value
+    memory = np.empty(value.nbytes + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    made = memory[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    made[...] = value
+    return made
 
 
 def _arrays_in(value: Any) -> Iterator[np.ndarray]:

@@ -12,7 +12,6 @@ from hybridjit.codegen.math import avx512
 from hybridjit.codegen.math.coefficients import COSH, EXP, EXP2, EXPM1, SINH
 from hybridjit.codegen.math.values import (
     Bits,
-    Flag,
     Real,
     fma,
     mad,
@@ -21,41 +20,49 @@ from hybridjit.codegen.math.values import (
     round_to_int,
     where,
 )
+from hybridjit.record import record
 
 LOG2_E = float.fromhex("0x1.71547652b82fep+0")
 # ln2 = high + low, the high part with 11 (float32: 9) trailing zeros
 LN2_HIGH = {32: float.fromhex("0x1.62e4p-1"), 64: float.fromhex("0x1.62e42fefa38p-1")}
 LN2_LOW = {32: float.fromhex("0x1.7f7d1cp-20"), 64: float.fromhex("0x1.ef35793c7673p-45")}
 
-# exp(x) overflows above, is zero below, is smaller than any normal number below the third.
+
+@record
+class _Limits:
+    """Where a power of two or e overflows above, has no normal number below, and is zero below."""
+
+    largest: float
+    tiny: float
+    zero: float
+
+
 EXP_MAX = {32: float.fromhex("0x1.62e42ep+6"), 64: float.fromhex("0x1.62e42fefa39efp+9")}
-EXP_MIN = {32: -104.0, 64: -746.0}
-EXP_TINY = {32: -86.0, 64: -707.0}
-EXP2_MAX = {32: float.fromhex("0x1.fffffep+6"), 64: float.fromhex("0x1.fffffffffffffp+9")}
-EXP2_MIN = {32: -150.5, 64: -1075.5}
-EXP2_TINY = {32: -125.0, 64: -1021.0}
+EXP_LIMITS = {32: _Limits(EXP_MAX[32], -86.0, -104.0), 64: _Limits(EXP_MAX[64], -707.0, -746.0)}
+EXP2_LIMITS = {
+    32: _Limits(float.fromhex("0x1.fffffep+6"), -125.0, -150.5),
+    64: _Limits(float.fromhex("0x1.fffffffffffffp+9"), -1021.0, -1075.5),
+}
+# Powers of two that overflow or vanish by far, as `avx512.scale` finds out at once.
+FAR = 1e5
 
 
 def exp(x: Real) -> Real:
     """1 + r + r**2 P(r), times 2**k. Degree 6 (float32), 11 (float64)."""
     bits = x.format.bits
-    clamped = x.at_least(EXP_MIN[bits])
-    k, n = round_scaled(clamped, LOG2_E)
-    r = _reduce(clamped, k)
-    is_small = x < EXP_TINY[bits], x < EXP_MIN[bits]
-    scaled = _scale(1.0 + exp_minus_one(r, EXP[bits]), n, *is_small)
-    return _where_in_range(x, EXP_MAX[bits], scaled)
+    near = _clamped(x, EXP_LIMITS[bits])
+    k, n = round_scaled(near, LOG2_E)
+    y = 1.0 + exp_minus_one(_reduce(near, k), EXP[bits])
+    return _scaled(y, k, n, x, EXP_LIMITS[bits])
 
 
 def exp2(x: Real) -> Real:
     """1 + r P(r), times 2**k. r is exact. Degree 6 (float32), 11 (float64)."""
     bits = x.format.bits
-    clamped = x.at_least(EXP2_MIN[bits])
-    k, n = round_to_int(clamped)
-    r = clamped - k
-    is_small = x < EXP2_TINY[bits], x < EXP2_MIN[bits]
-    scaled = _scale(mad(poly(r, EXP2[bits]), r, 1.0), n, *is_small)
-    return _where_in_range(x, EXP2_MAX[bits], scaled)
+    near = _clamped(x, EXP2_LIMITS[bits])
+    k, n = round_to_int(near)
+    y = mad(poly(near - k, EXP2[bits]), near - k, 1.0)
+    return _scaled(y, k, n, x, EXP2_LIMITS[bits])
 
 
 def exp_minus_one(r: Real, coefficients: tuple[float, ...]) -> Real:
@@ -68,19 +75,29 @@ def _reduce(x: Real, k: Real) -> Real:
     return fma(k, -LN2_LOW[bits], fma(k, -LN2_HIGH[bits], x))
 
 
-def _scale(y: Real, n: Bits, is_tiny: Flag, is_zero: Flag) -> Real:
-    """y * 2**n for y in (1/2, 2): by adding to the exponent, 2**64 off where that would wrap.
+def _clamped(x: Real, limits: _Limits) -> Real:
+    """x where it matters: what is below makes zero, what is above infinity.
 
-    Zeros are made by zero: a product that is too small for a float takes a hundred cycles and
-    more, and masks of scores are full of them.
+    A product that is too small for a float takes a hundred cycles and more, and masks of scores
+    are full of them; one that is too small by far does not.
     """
+    if not x.scope.fills_register(x.format):
+        return x.at_least(limits.zero)
+    return where(x > FAR, x.of(FAR), where(x < limits.zero, x.of(-FAR), x))  # NaN stays
+
+
+def _scaled(y: Real, k: Real, n: Bits, x: Real, limits: _Limits) -> Real:
+    """y * 2**n for y in (1/2, 2), k being n as a float: by adding to the exponent, 2**64 off where
+    that would wrap. Zeros are made by zero.
+    """
+    if y.scope.fills_register(y.format):
+        return avx512.scale(y, k)
     lift = 64 if y.format.bits == 64 else 32
+    is_tiny = x < limits.tiny
     exponent = where(is_tiny, n + lift, n)
     moved = (y.bits + (exponent << y.format.mantissa)).real
-    back = where(is_zero, y.of(0.0), 2.0**-lift)
-    if y.scope.fills_register(y.format):  # masks spare what is not tiny the product
-        return where(is_tiny, moved * back, moved)
-    return moved * where(is_tiny, back, 1.0)
+    back = where(x < limits.zero, y.of(0.0), 2.0**-lift)
+    return _where_in_range(x, limits.largest, moved * where(is_tiny, back, 1.0))
 
 
 def _where_in_range(x: Real, largest: float, y: Real) -> Real:
